@@ -1,7 +1,7 @@
 /* Finds rows in the table of versions. */
 #include "dialect.h"
 
-#include <monarc/gcov_dialects.h>
+#include <wire/gcov_dialects.h>
 
 const struct gcov_dialect *dialect_of_word(uint32_t version)
 {

@@ -1,9 +1,9 @@
-/* Rows of the table of versions in monarc/gcov_dialects.h, by the version word of a file or of an
+/* Rows of the table of versions in wire/gcov_dialects.h, by the version word of a file or of an
  * object's structures. */
 #ifndef MONARC_COVER_DIALECT_H
 #define MONARC_COVER_DIALECT_H
 
-#include <monarc/gcov_files.h>
+#include <wire/gcov_files.h>
 
 /* NULL if the word is not that of a known compiler. */
 const struct gcov_dialect *dialect_of_word(uint32_t version);

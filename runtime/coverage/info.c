@@ -1,7 +1,7 @@
 /* From the counters in memory to an image. See info.h.
  *
  * The structures as gcc 12 lays them out; N and the checksum depend on the version
- * (monarc/gcov_dialects.h):
+ * (wire/gcov_dialects.h):
  *
  *     gcov_info    version, next, stamp, [checksum,] filename, merge[N], n_functions, functions
  *     function     key, ident, lineno_checksum, cfg_checksum, counters[kinds with a merge function]

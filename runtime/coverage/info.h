@@ -8,7 +8,7 @@
 #include "buffer.h"
 #include "dialect.h"
 
-#include <monarc/gcov_merge.h>
+#include <wire/gcov_merge.h>
 
 /* A gcov_info of whatever version. */
 struct info {

@@ -6,7 +6,7 @@
 #include "buffer.h"
 #include "dialect.h"
 
-#include <monarc/gcov_merge.h>
+#include <wire/gcov_merge.h>
 
 enum verdict {
     VERDICT_FINE,

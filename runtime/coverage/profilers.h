@@ -4,7 +4,7 @@
 
 #include "export.h"
 
-#include <monarc/gcov_files.h>
+#include <wire/gcov_files.h>
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* The counters of one kind, added and subtracted. See values.h. How two runs become one is
- * libgcov's rule for the kind (monarc/gcov_merge.h). What was counted since an earlier moment of
+ * libgcov's rule for the kind (wire/gcov_merge.h). What was counted since an earlier moment of
  * the same run is a difference; it wraps, as gcc's code counts. */
 #include "values.h"
 

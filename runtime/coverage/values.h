@@ -4,7 +4,7 @@
 
 #include "buffer.h"
 
-#include <monarc/gcov_merge.h>
+#include <wire/gcov_merge.h>
 
 /* Writes to `out` the values of `now`, changed by those of `other`, which has as many bytes, except
  * for GCOV_RULE_LISTS. Returns false if `other` is no such sequence. */

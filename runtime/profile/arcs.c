@@ -11,7 +11,7 @@
 #include "table.h"
 #include "thread.h"
 
-#include <monarc/sidecar.h>
+#include <wire/sidecar.h>
 
 #define ARC_SLOTS  512
 #define LATE_SLOTS 1024

@@ -11,7 +11,7 @@
 #ifndef MONARC_PROFILE_CELLS_H
 #define MONARC_PROFILE_CELLS_H
 
-#include <monarc/sidecar.h>
+#include <wire/sidecar.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -7,7 +7,7 @@
 #include "../common/text.h"
 
 #include <elf.h>
-#include <monarc/launchers.h>
+#include <wire/launchers.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 

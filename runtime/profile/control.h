@@ -6,7 +6,7 @@
 #ifndef MONARC_PROFILE_CONTROL_H
 #define MONARC_PROFILE_CONTROL_H
 
-#include <monarc/control.h>
+#include <wire/control.h>
 #include <stdbool.h>
 
 struct control_ring {

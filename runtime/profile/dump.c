@@ -11,7 +11,7 @@
 #include "sampling/sample.h"
 #include "thread.h"
 
-#include <monarc/sidecar.h>
+#include <wire/sidecar.h>
 
 static bool is_leader(const struct object *o)
 {

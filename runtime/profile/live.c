@@ -13,7 +13,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <monarc/sidecar.h>
+#include <wire/sidecar.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 

@@ -2,7 +2,7 @@
 #include "merge.h"
 #include "../common/sys.h"
 
-#include <monarc/sidecar.h>
+#include <wire/sidecar.h>
 
 static uint64_t cells_used(struct process *p, uint32_t kind)
 {

@@ -4,9 +4,9 @@
 #include "../common/text.h"
 #include "live.h"
 
-#include <monarc/arguments.h>
-#include <monarc/launchers.h>
-#include <monarc/sidecar.h>
+#include <wire/arguments.h>
+#include <wire/launchers.h>
+#include <wire/sidecar.h>
 #include <sys/utsname.h>
 
 #define COMMAND_BYTES 8192

@@ -7,7 +7,7 @@
 #include "table.h"
 #include "thread.h"
 
-#include <monarc/sidecar.h>
+#include <wire/sidecar.h>
 
 #define OWN_SLOTS    32768 /* of the thread that sandboxes itself: half of them are used */
 #define SHARED_SLOTS 32768 /* for every other thread's new calls, and for what does not fit */

@@ -8,7 +8,7 @@
 #include "sampling/sample.h"
 #include "thread.h"
 
-#include <monarc/sidecar.h>
+#include <wire/sidecar.h>
 #include <time.h>
 
 struct mark_record {

@@ -3,7 +3,7 @@
 #include "sigbus.h"
 #include "../common/sys.h"
 
-#include <monarc/sidecar.h>
+#include <wire/sidecar.h>
 #include <ucontext.h>
 #include <unistd.h>
 

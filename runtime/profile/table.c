@@ -3,7 +3,7 @@
 #include "live.h"
 #include "process.h"
 
-#include <monarc/sidecar.h>
+#include <wire/sidecar.h>
 
 #define LARGEST_SEGMENT ((uint64_t)1 << 24)
 

@@ -10,7 +10,7 @@
 #include "table.h"
 
 #include <limits.h>
-#include <monarc/sidecar.h>
+#include <wire/sidecar.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <time.h>

@@ -9,7 +9,7 @@
 #include "notes.h"
 #include "table.h"
 
-#include <monarc/sidecar.h>
+#include <wire/sidecar.h>
 
 #define UNLOADED_SLOTS 1024
 

@@ -12,14 +12,14 @@
  * safe side: --token-count 5 is hidden as well, and a secret without such a name is not. Who has
  * others than these leaves all arguments out (monarc run --no-arguments).
  *
- * The rule is in <monarc/arguments.h>, as the recorder inside a program keeps to it, too. */
+ * The rule is in <wire/arguments.h>, as the recorder inside a program keeps to it, too. */
 #include "record/arguments.h"
 
 #include "record/proc_threads.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <monarc/arguments.h>
+#include <wire/arguments.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@
 #define MONARC_RECORD_CONTROL_H
 
 #include "base/err.h"
-#include "monarc/control.h"
+#include "wire/control.h"
 #include "record/collector.h"
 
 #include <stdbool.h>

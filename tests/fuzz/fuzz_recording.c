@@ -9,7 +9,7 @@
 #include "profile/analysis/recording/stacks.h"
 #include "profile/format/recording_file.h"
 #include "profile/report/info.h"
-#include "monarc/sidecar.h"
+#include "wire/sidecar.h"
 
 #include <jansson.h>
 #include <stdlib.h>

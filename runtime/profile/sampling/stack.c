@@ -11,7 +11,7 @@
 #include "entered.h"
 
 #include <linux/perf_event.h>
-#include <monarc/sidecar.h>
+#include <wire/sidecar.h>
 
 #define STACK_SLOTS 1024
 #define FIRST_PAGE  4096

@@ -3,7 +3,7 @@
  *
  * Both files are a header and tagged records. What differs between versions (lengths in words or in
  * bytes, whether the header has a checksum, what a tag of counters holds) is a row of the table in
- * monarc/gcov_dialects.h, and nothing here compares a version. The byte order is that in which the
+ * wire/gcov_dialects.h, and nothing here compares a version. The byte order is that in which the
  * magic reads right.
  *
  * Snapshots of gcc 12 changed lengths from words to bytes under one version word, so the unit is

@@ -1,5 +1,5 @@
 /* What gcno and gcda have in common: words, texts, tagged records. Tags, and what differs between
- * versions, are those of monarc/gcov_files.h, which says how a record is laid out. */
+ * versions, are those of wire/gcov_files.h, which says how a record is laid out. */
 #ifndef MONARC_COVERAGE_FORMAT_ARCFILE_H
 #define MONARC_COVERAGE_FORMAT_ARCFILE_H
 

@@ -3,7 +3,7 @@
  *
  * A probe looks at the first word and no further. Readers take bytes which must outlive what they
  * fill, as names and unknown records stay there; writers append to `w`, in memory, and fail before
- * or within the file: what stands in `w` then is no file. Dialects: monarc/gcov_dialects.h. */
+ * or within the file: what stands in `w` then is no file. Dialects: wire/gcov_dialects.h. */
 #ifndef MONARC_COVERAGE_FORMAT_FORMAT_H
 #define MONARC_COVERAGE_FORMAT_FORMAT_H
 

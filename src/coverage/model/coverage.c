@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/sort.h"
-#include "monarc/gcov_dialects.h"
+#include "wire/gcov_dialects.h"
 
 #include <string.h>
 

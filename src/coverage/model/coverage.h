@@ -19,8 +19,8 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/vec.h"
-#include "monarc/gcov_files.h"
-#include "monarc/gcov_merge.h"
+#include "wire/gcov_files.h"
+#include "wire/gcov_merge.h"
 
 enum { NO_INDEX = -1 }; /* as uint32_t: no file, no function */
 
@@ -251,7 +251,7 @@ static inline uint64_t counters_value(const struct counters *c, const struct cou
     return r->is_zero ? 0 : c->values.at[r->first + i];
 }
 
-/* --- which version of GCC wrote it, as a row of the table in monarc/gcov_dialects.h ---------- */
+/* --- which version of GCC wrote it, as a row of the table in wire/gcov_dialects.h ---------- */
 
 /* The row for a version word; NULL if the word is not that of a known compiler. */
 const struct gcov_dialect *dialect_of_word(uint32_t version);

@@ -1,6 +1,6 @@
 /* Adding up counters, and scaling and totalling what was added.
  *
- * Two records of one kind are merged by the rule of their kind, which include/monarc/gcov_merge.h
+ * Two records of one kind are merged by the rule of their kind, which include/wire/gcov_merge.h
  * states once for this program and for the recorder inside the measured program. A test feeds both
  * the same pairs (test_same_merge).
  *
@@ -23,7 +23,7 @@
 #include "coverage/model/coverage.h"
 
 #include "base/map.h"
-#include "monarc/gcov_merge.h"
+#include "wire/gcov_merge.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
  * Source: docs/formats/sidecar.md, which has the same rules for the recorder. */
 #include "profile/format/recording_file.h"
 
-#include "monarc/sidecar.h"
+#include "wire/sidecar.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

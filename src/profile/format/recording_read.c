@@ -14,7 +14,7 @@
  * read is a valid recording, so that nothing behind this room checks an index again. */
 #include "profile/format/recording_file.h"
 
-#include "monarc/sidecar.h"
+#include "wire/sidecar.h"
 
 #include <inttypes.h>
 

@@ -9,7 +9,7 @@
 #include "profile/format/recording_file.h"
 
 #include "base/map.h"
-#include "monarc/sidecar.h"
+#include "wire/sidecar.h"
 
 /* `w` is the body while lists are written, and then the file. */
 struct recording_writer {

@@ -18,7 +18,7 @@
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/sort.h"
-#include "monarc/sidecar.h"
+#include "wire/sidecar.h"
 #include "profile/model/launchers.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* Which rank of a parallel job a process is, told from its environment, without any MPI library.
  *
- * The table of launchers and the order of its rows is monarc/launchers.h; the first row whose rank
+ * The table of launchers and the order of its rows is wire/launchers.h; the first row whose rank
  * is a number, and below the size where that is known, counts. What a variable says beyond that is
  * not believed: a rank or size that is no plain number, or larger than any machine has, is as good
  * as none.
@@ -9,7 +9,7 @@
  * processes, and nobody here says otherwise. */
 #include "profile/model/launchers.h"
 
-#include <monarc/launchers.h>
+#include <wire/launchers.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "cases.h"
 #include "coverage/model/coverage.h"
 
-#include "monarc/gcov_dialects.h"
+#include "wire/gcov_dialects.h"
 
 #include <stdlib.h>
 #include <string.h>

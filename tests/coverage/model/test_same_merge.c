@@ -5,7 +5,7 @@
 #include "coverage/format/format.h"
 #include "coverage/model/coverage.h"
 
-#include "monarc/gcov_dialects.h"
+#include "wire/gcov_dialects.h"
 #include "recorder_merge.h"
 
 #include <stdlib.h>

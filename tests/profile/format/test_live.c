@@ -3,7 +3,7 @@
 #include "cases.h"
 #include "profile/format/recording_file.h"
 
-#include "monarc/sidecar.h"
+#include "wire/sidecar.h"
 
 #include <string.h>
 

@@ -66,7 +66,7 @@ enum gcov_summary {
     GCOV_SUMMARY_LAST_OBJECT,       /* clang from 21 on: a1: runs, 0 */
 };
 
-/* A version of GCC: one row of monarc/gcov_dialects.h, which holds until the next row's `since`. */
+/* A version of GCC: one row of wire/gcov_dialects.h, which holds until the next row's `since`. */
 struct gcov_dialect {
     uint16_t since; /* major * 100 + minor */
 

@@ -6,7 +6,7 @@
 #ifndef MONARC_GCOV_DIALECTS_H
 #define MONARC_GCOV_DIALECTS_H
 
-#include "monarc/gcov_files.h"
+#include "wire/gcov_files.h"
 
 #include <stddef.h>
 

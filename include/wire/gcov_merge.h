@@ -8,7 +8,7 @@
 #ifndef MONARC_GCOV_MERGE_H
 #define MONARC_GCOV_MERGE_H
 
-#include "monarc/gcov_files.h"
+#include "wire/gcov_files.h"
 
 #include <stddef.h>
 #include <string.h>
