@@ -65,7 +65,7 @@ struct object_section {
 /* Where symbols were found, the best first. */
 enum object_symbol_source {
     SYMBOLS_NONE,
-    SYMBOLS_SYMTAB,        /* .symtab of the file itself */
+    SYMBOLS_SYMTAB,        /* .symtab of the file itself, or .gopclntab where it has none */
     SYMBOLS_DEBUG_FILE,    /* .symtab of a separate debug file */
     SYMBOLS_GNU_DEBUGDATA, /* .gnu_debugdata, then .dynsym, which it complements */
     SYMBOLS_DYNSYM,

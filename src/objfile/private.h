@@ -168,6 +168,10 @@ const struct image *mini_debug(struct object *o);
 void sections_read(struct object *o);
 uint32_t section_at(const struct object *o, uint64_t address);
 
+/* go_functions.c: the functions of a Go program without symbols, as its symbols; false: there are
+ * none. */
+bool go_functions_read(struct object *o);
+
 /* --- symbols by address: symbols.c ------------------------------------------------------------ */
 
 /* The last symbol of code at or below an address in its section, or NULL. */

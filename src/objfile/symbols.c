@@ -15,6 +15,7 @@
  *     .symtab                         the file's own
  *     .symtab of the debug file       sections are matched by name and address
  *     .gnu_debugdata + .dynsym        one complements the other
+ *     .gopclntab                      functions of Go programs (go_functions.c)
  *     .dynsym                         what the dynamic linker needs
  *
  * Cost: a pass over the table on the first question, and a sort for questions by address. */
@@ -278,7 +279,8 @@ static void symbols_read(struct object *o)
         if (o->symbols_len)
             return;
     }
-    symbols_read_one(o, &o->self, SHT_DYNSYM, SYMBOLS_DYNSYM);
+    if (!go_functions_read(o))
+        symbols_read_one(o, &o->self, SHT_DYNSYM, SYMBOLS_DYNSYM);
 }
 
 /* The table is read on the first question, and kept even if it is empty. */

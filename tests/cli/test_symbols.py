@@ -403,6 +403,61 @@ class Remedies(Case):
         self.assertTrue(pieces > 10 and size < 1000, text)
 
 
+class Go(Case):
+    """Functions of Go programs have names without symbols: those of the table that their runtime reads."""
+
+    def names(self, program, addresses, low, high):
+        """{address: name} of the functions there."""
+        run = Run("x")
+        one = run.object(FILE, str(program), low=low, high=high)
+        run.process(1, 0, one, "x")
+        run.thread(0, 1, "x")
+        for at in addresses:
+            run.sample([(one, at)], 10)
+        run.write(self.dir / "r")
+        rows = monarc_json("flat", "--force", "--all", "r", cwd=self.dir)["functions"]
+        return {int(row["address"], 16): row["name"] for row in rows}
+
+    def test_each_layout(self):
+        seeds_of_go = sorted((ROOT / "tests/corpus/object").glob("*-go1.*"))
+        self.assertEqual(len(seeds_of_go), 6)
+        for seed in seeds_of_go:
+            with self.subTest(seed=seed.name):
+                self.assertEqual(self.names(seed, [0x401004, 0x40103f], 0x401000, 0x402000),
+                                 {0x401000: "main.main", 0x401020: "main.(*box).BurnIt"})
+
+    @in_both
+    def test_a_damaged_table(self):
+        """Each byte of the table in turn: names are those of the table or none, and nothing ends badly."""
+        whole = (ROOT / "tests/corpus/object/x86_64-go1.20").read_bytes()
+        start = whole.index(b"\xf1\xff\xff\xff")
+        for at in share(range(start, start + 164), 20):
+            for value in 0, 0xff:
+                (self.dir / "bad").write_bytes(whole[:at] + bytes([value]) + whole[at + 1:])
+                self.names(self.dir / "bad", [0x401004, 0x40103f], 0x401000, 0x402000)
+
+    def test_a_program(self):
+        if not shutil.which("go"):
+            self.skipTest("go is not installed: package golang-go")
+        (self.dir / "m.go").write_text('package main\n\nimport "fmt"\n\nfunc main() { fmt.Println(1) }\n')
+        for mode in "exe", "pie":
+            for name, flags in ("full", ""), ("bare", "-s -w"):
+                done = subprocess.run(["go", "build", f"-buildmode={mode}", f"-ldflags={flags}", "-o", name, "m.go"], cwd=self.dir,
+                                      env={**os.environ, "HOME": str(self.dir), "CGO_ENABLED": "0", "GOFLAGS": "-mod=mod"},
+                                      capture_output=True)
+                if done.returncode:
+                    self.skipTest(f"go does not build here: {done.stderr.decode()[:200]}")
+            listed = [line.split(None, 2) for line in subprocess.run([*NM, "-n", self.dir / "full"], capture_output=True, text=True,
+                                                                     check=True).stdout.splitlines()]
+            code = {int(at, 16): name for at, kind, name in listed if kind in "tT" and name not in ("runtime.etext", "runtime.text")}
+            some = sorted(code)[::max(1, len(code) // 200)]
+            found = self.names(self.dir / "bare", some, min(code), max(code) + 4096)
+            self.assertGreater(len(some), 150)
+            # The runtime's table has neither type arguments nor the linker's names of calling conventions.
+            wanted = {at: re.sub(r"\[.*\]", "[...]", code[at]).removesuffix(".abi0") for at in some}
+            self.assertEqual({at: found.get(at) for at in some}, wanted)
+
+
 class Damage(Case):
     """Excerpts made by hand, from docs/formats/recording.md."""
 
