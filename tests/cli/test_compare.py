@@ -116,6 +116,29 @@ void _start(void) { wide(7); for (;;) __asm__ volatile(""); }
         start, = (row for name, row in rows.items() if name.endswith(" _start"))
         self.assertEqual((start["calls"]["old"], start["calls"]["new"]), (5, 5))
 
+    def test_functions_of_one_name(self):
+        """Where one of two static functions of one name moves in its file, lines of the other one stay what they are."""
+        sides = []
+        for name, before in ("old", ""), ("new", "/* one\n   line\n   more */\n"):
+            folder = self.builds[0].folder / name
+            folder.mkdir()
+            for file, above, nops in ("a", "", 8), ("b", before, 16):
+                (folder / f"{file}.c").write_text(f"{above}__attribute__((noinline)) static int work(int x)\n{{\n    __asm__ volatile("
+                                                  f"\".rept {nops}; nop; .endr\");\n    return x + {nops};\n}}\n"
+                                                  f"int {file}(int x)\n{{\n    return work(x) + 1;\n}}\n")
+            (folder / "m.c").write_text("int a(int), b(int); void _start(void) { a(1); b(2); for (;;) __asm__ volatile(\"\"); }\n")
+            subprocess.run([*CC, *FLAGS, "-o", "prog", "m.c", "a.c", "b.c"], cwd=folder, check=True)
+            at = sorted(int(line.split()[0], 16) for line in subprocess.run(
+                [*NM, folder / "prog"], check=True, capture_output=True, text=True).stdout.splitlines() if line.endswith(" t work"))
+            bins = [0] * 64
+            for start, samples in zip(at, (300, 500)):
+                bins[(start + 6 - at[0]) // 2] += samples
+            (folder / "gmon").write_bytes(gmon([(at[0], at[0] + 128, bins)], []))
+            sides += [folder / "prog", folder / "gmon"]
+        rows = json.loads(monarc("diff", "--lines", "--all", "--json", *sides).stdout)["functions"]
+        self.assertEqual(sorted([row["kind"], row["old"]["line"], row["new"]["line"], row["self_time"]["old"] - row["self_time"]["new"]]
+                                for row in rows if row["name"].endswith(" work")), [["kept", 3, 3, 0], ["kept", 3, 6, 0]])
+
     def test_nothing_changed(self):
         status, rows, text = self.diff({"wide": 300, "end": 100}, {"wide": 300, "end": 100})
         self.assertEqual(status, 0)

@@ -340,11 +340,23 @@ double run_set_calls(const struct run_set *s, uint32_t function)
 /* --- lines
  * ------------------------------------------------------------------------------------------ */
 
-/* The first lines of functions by name, as far as they have code of their own. */
+/* The first lines of functions, as far as they have code of their own: by name and file, and by
+ * name alone for lines that stand in another file than the function does. */
 struct first_lines {
-    struct intern names;
-    VEC(uint32_t) line; /* 0: not known */
+    struct intern names, files;
+    struct map line; /* of a name's number, and of a file's plus one or 0 */
 };
+
+/* 0: not known. */
+static uint32_t first_line_of(struct first_lines *first, const struct function *f)
+{
+    uint32_t name = intern_find(&first->names, f->name, strlen(f->name));
+    uint32_t file = f->file ? intern_find(&first->files, f->file, strlen(f->file)) : INTERN_NONE;
+    const uint32_t *line =
+        file == INTERN_NONE ? NULL : map_find(&first->line, name, (uint64_t)file + 1);
+    line = line ? line : map_find(&first->line, name, 0);
+    return line ? *line : 0;
+}
 
 /* "FILE:LINE NAME" */
 static const char **lines_shown(struct lines_table *t, struct arena *a)
@@ -377,23 +389,23 @@ void run_set_add_lines(struct run_set *s, struct lines_table *t, const struct li
     s->is_of_lines = true;
     struct first_lines first = {0};
     for (uint32_t i = 0; i < t->functions.len; i++)
-        if (intern(&first.names, t->functions.at[i].name, strlen(t->functions.at[i].name)) ==
-            first.line.len)
-            vec_push(&first.line, 0);
+        intern(&first.names, t->functions.at[i].name, strlen(t->functions.at[i].name));
     for (uint32_t i = 0; i < from->functions->len; i++) {
         const struct function *f = &from->functions->at[i];
         uint32_t name = intern_find(&first.names, f->name, strlen(f->name)), line;
         struct object *object = f->is_made ? NULL : from->objects[f->object];
         const char *file;
-        if (name != INTERN_NONE && object &&
-            function_place(from->functions, i, object, &file, &line))
-            first.line.at[name] = line;
+        if (name == INTERN_NONE || !object ||
+            !function_place(from->functions, i, object, &file, &line))
+            continue;
+        map_set(&first.line, name, (uint64_t)intern(&first.files, file, strlen(file)) + 1, line);
+        map_set(&first.line, name, 0, line);
     }
     ids.len = t->functions.len;
     ids.at = ARENA_NEW(&scratch, struct identity, ids.len);
     for (uint32_t i = 0; i < ids.len; i++) {
         const struct function *f = &t->functions.at[i];
-        uint32_t start = first.line.at[intern_find(&first.names, f->name, strlen(f->name))];
+        uint32_t start = first_line_of(&first, f);
         ids.at[i] = (struct identity){.name = f->name,
                                       .object = function_object_label(&t->functions, i),
                                       .file = f->file,
@@ -402,7 +414,8 @@ void run_set_add_lines(struct run_set *s, struct lines_table *t, const struct li
                                       .is_made = !f->file};
     }
     intern_deinit(&first.names);
-    vec_free(&first.line);
+    intern_deinit(&first.files);
+    map_deinit(&first.line);
     run_set_add_identified(s,
                            &(struct analysed_run){.summary = &summary,
                                                   .graph = &graph,
