@@ -379,9 +379,9 @@ static const struct excerpt_read_place *excerpt_place_at(const struct excerpt *x
 }
 
 /* Of the place that holds the address. */
-bool excerpt_line(struct object *o, uint64_t address, const char **file, uint32_t *line)
+bool excerpt_line(const struct excerpt *x, uint64_t address, const char **file, uint32_t *line)
 {
-    const struct excerpt_read_place *p = excerpt_place_at(o->excerpt, address);
+    const struct excerpt_read_place *p = excerpt_place_at(x, address);
     *file = p ? p->file : NULL;
     *line = p ? p->line : 0;
     return p;
@@ -389,9 +389,9 @@ bool excerpt_line(struct object *o, uint64_t address, const char **file, uint32_
 
 /* Where no place is known, the function is; else the chain of scopes from the place's outwards,
  * each with the line of the call that leads into the one before. */
-size_t excerpt_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most)
+size_t excerpt_frames(const struct excerpt *x, uint64_t address, struct object_frame *frames,
+                      size_t most)
 {
-    const struct excerpt *x = o->excerpt;
     const struct excerpt_read_place *p = excerpt_place_at(x, address);
     struct object_frame frame = {.function = NULL};
     size_t behind = PARTITION_POINT(x->functions_len, i, x->starts[i] <= address);

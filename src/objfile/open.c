@@ -146,11 +146,14 @@ int object_unread_errno(const struct object *o)
     return o->unread.system;
 }
 
+bool object_has_dwarf(struct object *o)
+{
+    return image_has_debug_info(&o->self) || image_has_debug_info(debug_file(o));
+}
+
 bool object_has_debug_info(struct object *o)
 {
-    if (o->excerpt)
-        return o->excerpt->has_debug_info;
-    return image_has_debug_info(&o->self) || image_has_debug_info(debug_file(o));
+    return o->excerpt ? o->excerpt->has_debug_info : object_has_dwarf(o) || go_places(o);
 }
 
 /* --- sections --------------------------------------------------------------------------------- */

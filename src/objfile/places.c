@@ -24,13 +24,20 @@
 #include <dwarf.h>
 #include <string.h>
 
+/* What says lines in place of DWARF: an excerpt, or Go's own table; or NULL. */
+static const struct excerpt *told_places(struct object *o)
+{
+    return o->excerpt ? o->excerpt : go_places(o);
+}
+
 /* --- one address ------------------------------------------------------------------------------ */
 
 /* The first unit that has a row for the address; see units_find(). */
 bool object_line(struct object *o, uint64_t address, const char **file, uint32_t *line)
 {
-    if (o->excerpt)
-        return excerpt_line(o, address, file, line);
+    const struct excerpt *told = told_places(o);
+    if (told)
+        return excerpt_line(told, address, file, line);
     *file = NULL;
     *line = 0;
     struct line_table *table;
@@ -48,8 +55,9 @@ const char *object_file(struct object *o, uint64_t address)
 {
     const char *file;
     uint32_t line;
-    if (o->excerpt)
-        return excerpt_line(o, address, &file, &line) ? file : NULL;
+    const struct excerpt *told = told_places(o);
+    if (told)
+        return excerpt_line(told, address, &file, &line) ? file : NULL;
     struct units *u = units_of(o);
     uint32_t unit = unit_around(u, address, 0);
     file = unit == NO_UNIT ? NULL : unit_sole_path(u, unit, &o->arena);
@@ -77,8 +85,9 @@ const char *frame_function(struct object *o, struct scopes *s, uint32_t scope)
  * each come from the scope before. */
 size_t object_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most)
 {
-    if (o->excerpt)
-        return excerpt_frames(o, address, frames, most);
+    const struct excerpt *told = told_places(o);
+    if (told)
+        return excerpt_frames(told, address, frames, most);
     struct units *u = units_of(o);
     struct object_frame frame = {0};
     struct line_table *table;
@@ -303,9 +312,9 @@ static struct interval_map walk_cover_of_units(struct units *u)
 }
 
 /* The places of an excerpt in the ranges, each as an inlining of its own. */
-static void walk_excerpt(struct walk *w, const struct object_range *ranges, size_t len)
+static void walk_excerpt(struct walk *w, const struct excerpt *x, const struct object_range *ranges,
+                         size_t len)
 {
-    const struct excerpt *x = w->o->excerpt;
     for (size_t i = 0; i < len; i++) {
         size_t at = excerpt_place_from(x, ranges[i].low);
         for (; at < x->places_len && x->places[at].start < ranges[i].high; at++) {
@@ -325,8 +334,9 @@ static void walk_excerpt(struct walk *w, const struct object_range *ranges, size
 /* From the first unit on that lies in the ranges; each unit's lines are decoded once. */
 static void walk_ranges(struct walk *w, const struct object_range *ranges, size_t len)
 {
-    if (w->o->excerpt) {
-        walk_excerpt(w, ranges, len);
+    const struct excerpt *told = told_places(w->o);
+    if (told) {
+        walk_excerpt(w, told, ranges, len);
         return;
     }
     w->u = units_of(w->o);

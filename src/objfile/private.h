@@ -132,6 +132,8 @@ struct object {
     const char *debug_path;     /* of `debug`, once it is found */
     struct nearest *nearest;    /* through nearest_symbol() */
     struct excerpt *excerpt;    /* of an object over an excerpt; NULL: over a file */
+    struct excerpt *go;         /* through go_places() */
+    bool go_sought;
     bool debug_sought, mini_sought;
     struct object_section *sections;
     struct object_symbol *symbols;
@@ -164,13 +166,17 @@ static inline struct arch_target image_target(const struct image *i)
 const struct image *debug_file(struct object *o);
 const struct image *mini_debug(struct object *o);
 
+/* open.c: whether there is DWARF, here or separate. */
+bool object_has_dwarf(struct object *o);
+
 /* open.c: fills o->sections; the section that is loaded around an address, 0: none. */
 void sections_read(struct object *o);
 uint32_t section_at(const struct object *o, uint64_t address);
 
-/* go_functions.c: the functions of a Go program without symbols, as its symbols; false: there are
- * none. */
+/* go_table.c: the functions of a Go program without symbols, as its symbols; false: there are none.
+ * And its lines, if it has no debug information; NULL: it has, or it is no Go program. */
 bool go_functions_read(struct object *o);
+struct excerpt *go_places(struct object *o);
 
 /* --- symbols by address: symbols.c ------------------------------------------------------------ */
 
@@ -250,8 +256,9 @@ struct excerpt {
 struct object *excerpt_file(const struct object *o);
 
 /* As object_line() and object_frames(), out of an excerpt. */
-bool excerpt_line(struct object *o, uint64_t address, const char **file, uint32_t *line);
-size_t excerpt_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most);
+bool excerpt_line(const struct excerpt *x, uint64_t address, const char **file, uint32_t *line);
+size_t excerpt_frames(const struct excerpt *x, uint64_t address, struct object_frame *frames,
+                      size_t most);
 
 /* The first place that ends beyond an address; places_len: there is none. */
 size_t excerpt_place_from(const struct excerpt *x, uint64_t address);

@@ -15,7 +15,7 @@
  *     .symtab                         the file's own
  *     .symtab of the debug file       sections are matched by name and address
  *     .gnu_debugdata + .dynsym        one complements the other
- *     .gopclntab                      functions of Go programs (go_functions.c)
+ *     .gopclntab                      functions of Go programs (go_table.c)
  *     .dynsym                         what the dynamic linker needs
  *
  * Cost: a pass over the table on the first question, and a sort for questions by address. */

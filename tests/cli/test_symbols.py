@@ -404,7 +404,7 @@ class Remedies(Case):
 
 
 class Go(Case):
-    """Functions of Go programs have names without symbols: those of the table that their runtime reads."""
+    """Functions of Go programs have names and lines without symbols: those of the table that their runtime reads."""
 
     def names(self, program, addresses, low, high):
         """{address: name} of the functions there."""
@@ -415,26 +415,33 @@ class Go(Case):
         for at in addresses:
             run.sample([(one, at)], 10)
         run.write(self.dir / "r")
-        rows = monarc_json("flat", "--force", "--all", "r", cwd=self.dir)["functions"]
+        rows = monarc_json("flat", "--force", "--all", "--no-inlines", "r", cwd=self.dir)["functions"]
         return {int(row["address"], 16): row["name"] for row in rows}
+
+    def lines(self):
+        """Samples of each line in the recording of names()."""
+        rows = monarc_json("lines", "--force", "--all", "r", cwd=self.dir)["lines"]
+        return {(row["file"], row["line"]): row["self_samples"] for row in rows}
 
     def test_each_layout(self):
         seeds_of_go = sorted((ROOT / "tests/corpus/object").glob("*-go1.*"))
         self.assertEqual(len(seeds_of_go), 6)
         for seed in seeds_of_go:
             with self.subTest(seed=seed.name):
-                self.assertEqual(self.names(seed, [0x401004, 0x40103f], 0x401000, 0x402000),
+                self.assertEqual(self.names(seed, [0x401004, 0x401010, 0x40103f], 0x401000, 0x402000),
                                  {0x401000: "main.main", 0x401020: "main.(*box).BurnIt"})
+                self.assertEqual(self.lines(), {("/src/m.go", 5): 10, ("/src/m.go", 6): 10, ("/src/b.go", 9): 10})
 
     @in_both
     def test_a_damaged_table(self):
         """Each byte of the table in turn: names are those of the table or none, and nothing ends badly."""
         whole = (ROOT / "tests/corpus/object/x86_64-go1.20").read_bytes()
         start = whole.index(b"\xf1\xff\xff\xff")
-        for at in share(range(start, start + 164), 20):
+        for at in share(range(start, whole.index(b".shstrtab") - 32), 40):
             for value in 0, 0xff:
                 (self.dir / "bad").write_bytes(whole[:at] + bytes([value]) + whole[at + 1:])
                 self.names(self.dir / "bad", [0x401004, 0x40103f], 0x401000, 0x402000)
+                self.assertIn(monarc("lines", "--force", "r", cwd=self.dir).returncode, (0, 2))
 
     def test_a_program(self):
         if not shutil.which("go"):
@@ -456,6 +463,13 @@ class Go(Case):
             # The runtime's table has neither type arguments nor the linker's names of calling conventions.
             wanted = {at: re.sub(r"\[.*\]", "[...]", code[at]).removesuffix(".abi0") for at in some}
             self.assertEqual({at: found.get(at) for at in some}, wanted)
+            # Lines are those of debug information, but where that splits a place in two for a debugger.
+            within = [at + 4 for at in some]
+            self.names(self.dir / "bare", within, min(code), max(code) + 4096)
+            told = self.lines()
+            self.names(self.dir / "full", within, min(code), max(code) + 4096)
+            of_debug = self.lines()
+            self.assertGreater(sum(min(told.get(k, 0), n) for k, n in of_debug.items()), 0.9 * sum(of_debug.values()))
 
 
 class Damage(Case):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the seeds of Go programs in tests/corpus/object: two functions and no symbols, with the table of functions
-(.gopclntab) as each release wrote it. Programs of Go itself have a megabyte and more.
+"""Makes the seeds of Go programs in tests/corpus/object: two functions and no symbols, with the table of functions and
+lines (.gopclntab) as each release wrote it. Programs of Go itself have a megabyte and more.
 
 The layouts are from debug/gosym/pclntab.go."""
 
@@ -10,39 +10,64 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 TEXT, TABLE, WORD = 0x401000, 0x402000, 8
-FUNCTIONS = [("main.main", 0, 32), ("main.(*box).BurnIt", 32, 64)]
+# (name, first byte, end, file, ((line, bytes), ...))
+FUNCTIONS = [("main.main", 0, 32, "/src/m.go", ((5, 16), (6, 16))), ("main.(*box).BurnIt", 32, 64, "/src/b.go", ((9, 32),))]
 LAYOUTS = {"1.2": 0xfffffffb, "1.16": 0xfffffffa, "1.18": 0xfffffff0, "1.20": 0xfffffff1}
+
+
+def values(pairs):
+    """(value, bytes) as changes from -1 and lengths, each as LEB128."""
+    out, before = b"", -1
+    for value, length in pairs:
+        change = value - before
+        out += bytes([change << 1 if change >= 0 else ~change << 1 | 1, length])
+        before = value
+    return out + b"\0"
+
+
+def placed(items, start):
+    """Items one behind the other, and where each begins."""
+    at, data = [], b""
+    for item in items:
+        at.append(start + len(data))
+        data += item
+    return data, at
 
 
 def table(order, release, text=TEXT):
     """The table; `text` of 0 leaves the start of the code to a relocation."""
-    names = b"\0" + b"".join(name.encode() + b"\0" for name, _, _ in FUNCTIONS)
-    offsets = [names.index(name.encode()) for name, _, _ in FUNCTIONS]
-    narrow = release in ("1.18", "1.20")
-    number = "I" if narrow else "Q"
-    base = 0 if narrow else TEXT
-    width = struct.calcsize(number)
-    head = struct.pack(order + "IBBBB", LAYOUTS[release], 0, 0, 1, WORD)
-    if release == "1.2":
-        before, name_base, record_base = head + struct.pack(order + "Q", len(FUNCTIONS)), None, 0
-    else:
-        words = [len(FUNCTIONS), 0] + ([text] if narrow else [])
-        size = 8 + (8 if narrow else 7) * WORD
-        ends = size + len(names) + -len(names) % 8
-        words += [size, ends, ends, ends, ends]
-        before = head + struct.pack(order + f"{len(words)}Q", *words) + names + bytes(-len(names) % 8)
-        name_base, record_base = 0, ends
-    start = len(before)
-    records_at = start - record_base + (2 * len(FUNCTIONS) + 1) * width
-    record = struct.calcsize(order + number + "I") + 12
-    if name_base is None:
-        name_base = records_at + len(FUNCTIONS) * record
-    entries = b"".join(struct.pack(order + 2 * number, base + low, records_at + i * record)
-                       for i, (_, low, _) in enumerate(FUNCTIONS))
+    narrow, is_first = release in ("1.18", "1.20"), release == "1.2"
+    number, base = ("I", 0) if narrow else ("Q", TEXT)
+    size = 8 + WORD * (1 if is_first else 8 if narrow else 7)
+    width, record = struct.calcsize(number), struct.calcsize(order + number + "8I")
+    functions = (2 * len(FUNCTIONS) + 1) * width + (4 if is_first else 0)
+
+    # Of Go 1.2 the functions come first and offsets are from the header; later ones have parts of their own.
+    start = size + functions + len(FUNCTIONS) * record if is_first else 0
+    names, name_at = placed([f[0].encode() + b"\0" for f in FUNCTIONS], start)
+    files, file_at = placed([f[3].encode() + b"\0" for f in FUNCTIONS], start + len(names) if is_first else 0)
+    lists = [values([(i + is_first, f[2] - f[1])]) for i, f in enumerate(FUNCTIONS)] + [values(f[4]) for f in FUNCTIONS]
+    units = struct.pack(order + "3I", 3, *file_at) if is_first else struct.pack(order + "2I", *file_at)
+    unit_start = start + len(names) + len(files)
+    pairs, pair_at = placed([b"\0", *lists], unit_start + len(units) if is_first else 0)
+    parts = [names, units, files, pairs]
+    if is_first:
+        parts = [names, files, units, pairs]
+    at_parts, records_at = [size], size + functions if is_first else functions
+    for part in parts:
+        at_parts.append(at_parts[-1] + len(part))
+
+    entries = b"".join(struct.pack(order + 2 * number, base + f[1], records_at + i * record) for i, f in enumerate(FUNCTIONS))
     entries += struct.pack(order + number, base + FUNCTIONS[-1][2])
-    records = b"".join(struct.pack(order + number + "I", base + low, name_base + offset) + bytes(12)
-                       for (_, low, _), offset in zip(FUNCTIONS, offsets))
-    return before + entries + records + (names if release == "1.2" else b"")
+    if is_first:
+        entries += struct.pack(order + "I", unit_start)
+    entries += b"".join(struct.pack(order + number + "8I", base + f[1], name_at[i], 0, 0, 0, pair_at[1 + i],
+                                    pair_at[1 + len(FUNCTIONS) + i], 0, 0) for i, f in enumerate(FUNCTIONS))
+    head = struct.pack(order + "IBBBB", LAYOUTS[release], 0, 0, 1, WORD)
+    if is_first:
+        return head + struct.pack(order + "Q", len(FUNCTIONS)) + entries + b"".join(parts)
+    words = [len(FUNCTIONS), len(FUNCTIONS)] + ([text] if narrow else []) + at_parts[:4] + [at_parts[4]]
+    return head + struct.pack(order + f"{len(words)}Q", *words) + b"".join(parts) + entries
 
 
 def elf(order, sections, machine=62):
