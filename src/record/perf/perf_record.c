@@ -421,6 +421,7 @@ void perf_backlog_add(struct perf_backlog *q, const struct perf_layout *l, struc
 
 void perf_backlog_move(struct perf_backlog *q, struct perf_backlog *from)
 {
+    enum { MOST_SPARE = 8 << 20 }; /* bytes of room that are kept */
     size_t rest = q->bytes.len - q->taken;
     if (!from->bytes.len)
         return;
@@ -429,14 +430,14 @@ void perf_backlog_move(struct perf_backlog *q, struct perf_backlog *from)
         q->bytes.len = rest;
         vec_reserve(&q->bytes, rest + from->bytes.len);
         backlog_put(q, from->bytes.at, from->bytes.len);
-        vec_free(&from->bytes);
     } else {
-        vec_free(&q->bytes);
-        q->bytes.at = from->bytes.at;
-        q->bytes.len = from->bytes.len;
-        q->bytes.cap = from->bytes.cap;
+        struct perf_backlog spare = *q;
+        *q = *from;
+        *from = spare;
     }
-    *from = (struct perf_backlog){0};
+    if (from->bytes.cap > MOST_SPARE)
+        vec_free(&from->bytes);
+    from->bytes.len = from->taken = from->first_len = 0;
     q->taken = q->first_len = 0;
 }
 
