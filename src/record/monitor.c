@@ -555,6 +555,10 @@ static void monitor_describe(struct monitor *m, struct recording *out)
 #define NO_CONTROL \
     "calls were not counted: no room for the file through which the program speaks to monarc"
 
+#define MARKS_LOST                                                                     \
+    "phases, regions, and starts and stops that the program announced came too fast: " \
+    "times by phase and region are not whole"
+
 void monitor_files_close(struct monitor_files *f)
 {
     for (size_t i = 0; i < f->len; i++)
@@ -609,6 +613,9 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
         if (!m.has_ended) /* it goes on without us */
             result->status = 0;
         uint64_t end = m.has_ended ? m.program_end_ns : m.stop_ns;
+        if (m.control && control_lost(m.control))
+            collector_lose(m.collector, RECORDING_LOST_OTHER, MARKS_LOST, control_lost(m.control),
+                           0);
         result->elapsed_ns = end - m.exec_ns;
         collector_finish(m.collector, end, out);
         if (o->files)

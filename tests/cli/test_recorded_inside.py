@@ -310,6 +310,37 @@ class Reports(Case):
         for name in "main", "work", "left", "right", "spin":
             self.assertEqual(rows[name]["total_samples"], totals[name], name)
 
+    def test_announcements_that_are_lost_are_said(self):
+        """Of phases and regions that come faster than the monitor reads, the head says how many are missing."""
+        library = os.environ["MONARC_RT_SO"]
+        program = self.build("hasty.c", "-O1", "-pthread", f"-I{ROOT}/include", library,
+                             f"-Wl,-rpath,{os.path.dirname(library)}", name="hasty", text="""
+            #include <monarc/runtime.h>
+            #include <pthread.h>
+            #include <stdlib.h>
+            static int times;
+            static void *go(void *a)
+            {
+                for (int i = 0; i < times; i++) {
+                    monarc_rt_region_begin("r");
+                    monarc_rt_region_end("r");
+                }
+                return a;
+            }
+            int main(int argc, char **argv)
+            {
+                pthread_t thread;
+                times = atoi(argv[argc - 1]);
+                pthread_create(&thread, NULL, go, NULL);
+                go(NULL);
+                return pthread_join(thread, NULL);
+            }
+        """)
+        for times, is_lost in (10, False), (1000000, True):
+            done = monarc("run", "-o", self.dir / f"r{times}", program, times)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(b"times by phase and region are not whole (" in done.stderr, is_lost, done.stderr)
+
     def test_other_build(self):
         program = self.dir / "busy"
         shutil.copy(self.build("busy.c"), program)
