@@ -192,7 +192,7 @@ extern const struct option_set read_set, /* struct profile_options: files of oth
 option_taker take_focus, take_ignore, take_place, take_path_map;
 
 /* --word and --endian of what is read or written: 4 or 8 bytes, and a byte order. */
-option_taker take_word, take_format;
+option_taker take_word;
 
 /* --- manual pages and completions ------------------------------------------------------------ */
 

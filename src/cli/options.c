@@ -25,13 +25,6 @@ bool take_word(void *target, const struct option_row *row, const char *value, st
     return parse_word(row->name, value, (uint8_t *)((char *)target + row->offset), e);
 }
 
-/* A format that profiles can be written in. */
-bool take_format(void *target, const struct option_row *row, const char *value, struct err *e)
-{
-    return parse_format(row->name, value, (const struct format **)((char *)target + row->offset),
-                        e);
-}
-
 /* The name of a dialect in which profiles are read, in place of looking at the bytes. */
 static bool take_read_format(void *target, const struct option_row *row, const char *value,
                              struct err *e)

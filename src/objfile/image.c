@@ -305,25 +305,6 @@ struct bytes image_bytes(const struct image *image, size_t index)
     return data && data->d_buf ? (struct bytes){data->d_buf, data->d_size} : (struct bytes){0};
 }
 
-/* Several sections may claim an address; the first one that has bytes for it counts. */
-struct bytes image_at(const struct image *image, uint64_t address, size_t len)
-{
-    GElf_Shdr header;
-    for (size_t i = 1; i < image->sections_len; i++) {
-        if (!image_section(image, i, NULL, &header) || !(header.sh_flags & SHF_ALLOC) ||
-            header.sh_type == SHT_NOBITS || address < header.sh_addr ||
-            address - header.sh_addr >= header.sh_size)
-            continue;
-        struct bytes all = image_bytes(image, i);
-        uint64_t offset = address - header.sh_addr;
-        if (offset >= all.len)
-            continue;
-        size_t left = all.len - (size_t)offset;
-        return (struct bytes){all.at + offset, left < len ? left : len};
-    }
-    return (struct bytes){0};
-}
-
 /* Notes: namesz, descsz, type (4 bytes each), name and descriptor, each padded to 4. */
 static struct bytes image_build_id_in(struct bytes notes, bool big_endian)
 {

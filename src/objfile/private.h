@@ -71,9 +71,6 @@ size_t image_find(const struct image *image, uint32_t type, const char *name);
 /* The bytes of a section as they are in the file; empty where it has none. */
 struct bytes image_bytes(const struct image *image, size_t index);
 
-/* The bytes mapped at an address by a section that has some, at most `len` of them. */
-struct bytes image_at(const struct image *image, uint64_t address, size_t len);
-
 /* For libdw, which unpacks whatever it sees, and slower: what is asked of it is unpacked, the rest
  * hidden. */
 void image_unpack_all(struct image *image);

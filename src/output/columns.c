@@ -234,39 +234,6 @@ void text_columns_row(struct out *out, const struct text_columns *t, const struc
 
 /* --- Markdown --------------------------------------------------------------------------------- */
 
-/* Texts are aligned to the left and numbers to the right, as on the terminal. */
-void markdown_columns_head(struct out *out, const struct text_columns *t)
-{
-    char heading[32];
-    out_char(out, '|');
-    for (size_t i = 0; i < t->len; i++)
-        if (t->shape[i].width) {
-            heading_text(heading, sizeof heading, t, i);
-            out_printf(out, " %s |", heading);
-        }
-    out_str(out, "\n|");
-    for (size_t i = 0; i < t->len; i++)
-        if (t->shape[i].width)
-            out_str(out, t->columns[i].form == FORM_LEFT ? "---|" : "--:|");
-    out_char(out, '\n');
-}
-
-void markdown_columns_row(struct out *out, const struct text_columns *t, const struct field *fields)
-{
-    out_char(out, '|');
-    for (size_t i = 0; i < t->len; i++) {
-        if (!t->shape[i].width)
-            continue;
-        out_char(out, ' ');
-        if (fields[i].kind == FIELD_TEXT)
-            text_markdown(out, fields[i].text);
-        else
-            put_field(out, &t->columns[i], &fields[i], 0, t->shape[i].decimals);
-        out_str(out, " |");
-    }
-    out_char(out, '\n');
-}
-
 /* --- what columns mean ------------------------------------------------------------------------ */
 
 /* Text broken at spaces, behind what `used` columns of the line have. */

@@ -174,13 +174,6 @@ void text_columns_head(struct out *out, const struct text_columns *t);
 void text_columns_row(struct out *out, const struct text_columns *t, const struct field *fields,
                       bool is_hot);
 
-/* --- Markdown --------------------------------------------------------------------------------- */
-
-/* The shown columns as a table: its first two lines, and a row. */
-void markdown_columns_head(struct out *out, const struct text_columns *t);
-void markdown_columns_row(struct out *out, const struct text_columns *t,
-                          const struct field *fields);
-
 /* --- what columns mean ------------------------------------------------------------------------ */
 
 /* The table of one kind of row, for help, manual pages and schemas. */

@@ -80,9 +80,6 @@ void csv_none(struct csv *c);
 /* Ends the line. */
 void csv_end(struct csv *c);
 
-/* Names separated by commas, as they are. */
-void csv_header(struct csv *c, const char *names);
-
 /* ---- Messages of Protocol Buffers, written field by field: varints, texts, and messages inside.
  *
  *     struct protobuf p = {0};

@@ -272,9 +272,3 @@ void csv_end(struct csv *c)
     out_str(c->out, "\r\n");
     c->has_fields = false;
 }
-
-void csv_header(struct csv *c, const char *names)
-{
-    out_str(c->out, names);
-    csv_end(c);
-}

@@ -117,20 +117,6 @@ CASE(columns_go_in_the_given_order)
     out_deinit(&out);
 }
 
-CASE(markdown_escapes_texts)
-{
-    struct out out;
-    struct text_style style = {0};
-    struct text_columns t = shown(&style, 's');
-    out_init(&out, -1);
-    markdown_columns_head(&out, &t);
-    for (int i = 0; i < 2; i++)
-        markdown_columns_row(&out, &t, rows[i]);
-    expect(&out, "| function | self% | change | self s | calls |\n|---|--:|--:|--:|--:|\n"
-                 "| a,?\\|b | 25.60 | -1.50 | 2.500 | 12 |\n| g |  |  |  |  |\n");
-    out_deinit(&out);
-}
-
 CASE(meanings_stand_once)
 {
     struct out out;

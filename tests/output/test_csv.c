@@ -58,12 +58,11 @@ CASE(fields_and_lines)
     struct out out;
     out_init(&out, -1);
     struct csv c = {.out = &out};
-    csv_header(&c, "a,b,c,d,e,f");
     csv_none(&c), csv_u64(&c, UINT64_MAX), csv_double(&c, 0.1), csv_double(&c, NAN);
     csv_address(&c, 0x401000), csv_str(&c, "x");
     csv_end(&c);
     csv_double(&c, INFINITY), csv_u64(&c, 0);
     csv_end(&c);
-    expect(&out, "a,b,c,d,e,f\r\n,18446744073709551615,0.1,,0x401000,x\r\n,0\r\n");
+    expect(&out, ",18446744073709551615,0.1,,0x401000,x\r\n,0\r\n");
     out_deinit(&out);
 }

@@ -258,30 +258,6 @@ void call_tree_deinit(struct call_tree *t)
     *t = (struct call_tree){0};
 }
 
-/* The next node of a walk from outside to inside, 0 at its end; takes functions that the walk
- * leaves off the stack. */
-static uint32_t next_node(const struct call_tree *t, uint32_t i, uint32_t *on_stack)
-{
-    if (t->nodes[i].first_child)
-        return t->nodes[i].first_child;
-    for (; i; i = t->nodes[i].parent) {
-        on_stack[t->nodes[i].function]--;
-        if (t->nodes[i].next)
-            return t->nodes[i].next;
-    }
-    return 0;
-}
-
-void call_tree_inclusive(const struct call_tree *t, double *inclusive)
-{
-    uint32_t *on_stack = memory_zeroed(t->functions, sizeof *on_stack);
-    memset(inclusive, 0, t->functions * sizeof *inclusive);
-    for (uint32_t i = t->nodes[0].first_child; i; i = next_node(t, i, on_stack))
-        if (on_stack[t->nodes[i].function]++ == 0)
-            inclusive[t->nodes[i].function] += t->nodes[i].total;
-    memory_free(on_stack);
-}
-
 /* --- rows ----------------------------------------------------------------------------------------
  *
  * A row stands for a set of nodes of the tree: the frames of one function that are reached on the

@@ -60,10 +60,6 @@ void call_tree_init_merged(struct call_tree *t, const struct recording *recordin
                            uint32_t *merged);
 void call_tree_deinit(struct call_tree *t);
 
-/* Time of each function with all that it called: in `inclusive`, one number a function. A stack
- * counts once, however often the function is on it. */
-void call_tree_inclusive(const struct call_tree *t, double *inclusive);
-
 /* --- frames ------------------------------------------------------------------------------------
  *
  * The functions that the nodes of a run stand for, those among them whose code was inlined.
