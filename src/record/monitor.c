@@ -606,9 +606,13 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
     if (ok) {
         if (m.method == RECORDING_METHOD_PTRACE)
             request_short_slice();
-        if (m.source->stops_apart) /* they are not for us to be woken for */
+        /* Stops of another thread's are not for us to be woken for. The call drops a signal that is
+         * pending: what has ended by now is taken here. */
+        if (m.source->stops_apart) {
             sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP},
                       NULL);
+            monitor_reap(&m);
+        }
         monitor_loop(&m);
         if (!m.has_ended) /* it goes on without us */
             result->status = 0;
