@@ -92,11 +92,11 @@ static uint64_t go_text(struct object *o, uint64_t address)
     return text;
 }
 
-/* From an offset on; empty beyond the end. */
+/* From an offset on; empty at the end and beyond it. */
 static struct bytes go_from(struct bytes all, uint64_t offset)
 {
     struct bytes from = {0};
-    if (offset <= all.len)
+    if (offset < all.len)
         from = (struct bytes){all.at + offset, all.len - offset};
     return from;
 }
