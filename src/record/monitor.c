@@ -181,8 +181,6 @@ static void monitor_dump(void *context, const char *folder)
         return;
     nanosleep(&pause, NULL);
     m->source->round(m->source, clock_now());
-    if (m->source->settle)
-        m->source->settle(m->source);
     collector_finish(m->collector, clock_now(), &so_far);
     monitor_describe(m, &so_far);
     m->options->dump(m->options->context, folder, &so_far);
@@ -606,13 +604,6 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
     if (ok) {
         if (m.method == RECORDING_METHOD_PTRACE)
             request_short_slice();
-        /* Stops of another thread's are not for us to be woken for. The call drops a signal that is
-         * pending: what has ended by now is taken here. */
-        if (m.source->stops_apart) {
-            sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP},
-                      NULL);
-            monitor_reap(&m);
-        }
         monitor_loop(&m);
         if (!m.has_ended) /* it goes on without us */
             result->status = 0;

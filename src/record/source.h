@@ -6,8 +6,8 @@
  *     monitor_loop:   while it goes on:  wait(source->round())   signals, children -> stopped()
  *                     then               source->finish()        and at last free()
  *
- * A source fills this struct in; all functions but `stopped`, `forked` and `settle` are there. They
- * are called by the monitor's thread alone. */
+ * A source fills this struct in; all functions but `stopped` and `forked` are there. They are
+ * called by the monitor's thread alone. */
 #ifndef MONARC_RECORD_SOURCE_H
 #define MONARC_RECORD_SOURCE_H
 
@@ -35,9 +35,6 @@ struct source {
     /* The program was forked from the launcher, and has not executed yet. NULL: no matter. */
     void (*forked)(struct source *s, pid_t program);
 
-    /* Counts what waits for more to be known, as far as it is known now. NULL: nothing does. */
-    void (*settle)(struct source *s);
-
     /* Another thread of ours stops threads of the program for a moment: its children's stops are
      * not for waitpid() here, only their ends. */
     bool stops_apart;
@@ -52,7 +49,7 @@ struct source_options {
     bool is_attached; /* the program runs already */
     bool no_follow;   /* leave out all processes but the first */
     bool no_stacks;
-    bool no_stops;    /* no thread is to be stopped to see what calls it makes */
+    bool no_stops;    /* no thread is ever to be stopped, not for a moment */
     bool wants_waits; /* off-CPU time, too */
     uint32_t rate;    /* samples per second of CPU time and thread */
     const struct arch *arch;

@@ -13,7 +13,7 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import ROOT, check_schema, cpu_seconds, is_running, is_sanitized, main, monarc, monarc_json, monarc_path, wait_for
+from harness import ROOT, check_schema, cpu_seconds, is_running, main, monarc, monarc_json, monarc_path, wait_for
 from parts import load_tests, slow
 from sequential import decided, figure
 
@@ -462,27 +462,6 @@ class Running(Case):
     def test_program_that_executes_another(self):
         done = self.run_it("sh", "-c", f"exec {self.build('busy.c')} 0.2")
         figure(self).assertRegex(done.stderr.decode(), r"\n *[0-9.]+ .* spin( \[busy\])?\n")
-
-    LATE = """
-        #define _GNU_SOURCE
-        #include <dlfcn.h>
-        #include <signal.h>
-        #include <time.h>
-        int sigaction(int n, const struct sigaction *to, struct sigaction *was)
-        {
-            int (*real)(int, const struct sigaction *, struct sigaction *) = dlsym(RTLD_NEXT, "sigaction");
-            if (n == SIGCHLD && to && to->sa_flags & SA_NOCLDSTOP)
-                nanosleep(&(struct timespec){0, 200000000}, NULL);
-            return real(n, to, was);
-        }
-    """
-
-    def test_program_that_ends_at_once(self):
-        """Before monarc says which signals it wants, which drops the one that tells of the end."""
-        if is_sanitized():
-            self.skipTest("a preload before the sanitizer's own")
-        late = self.build("late.c", "-O1", "-shared", "-fPIC", "-ldl", name="late.so", text=self.LATE)
-        self.run_it("--no-report", "-o", "r", "true", env={"LD_PRELOAD": str(late)})
 
     @slow
     def test_few_descriptors(self):

@@ -25,7 +25,7 @@ static struct looked_at *shared;
 
 static struct {
     pid_t child;
-    uint32_t calls, users, deep;
+    uint32_t calls, users;
 } seen;
 
 void collector_probe(struct collector *c, const struct collector_sample *s,
@@ -59,18 +59,9 @@ static void await_rounds(uint32_t more)
         nap();
 }
 
-static void take_deep(void *context, const struct deep_look *look)
+CASE(a_program_is_looked_at_and_does_not_notice)
 {
-    assert_int_equal(look->tid, seen.child);
-    assert_true(look->at_ns && look->registers.pc);
-    assert_true(look->stack.at && look->stack.len && look->stack.len <= look->room);
-    seen.deep++;
-    ptrace_places_give_back(context, look);
-}
-
-/* Starts it. */
-static void begin(void)
-{
+    int status;
     int memory = memfd_create("shared", 0);
     assert_int_equal(ftruncate(memory, sizeof *shared), 0);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
@@ -82,49 +73,8 @@ static void begin(void)
     }
     close(memory);
     await_rounds(1);
-}
-
-/* It has gone on as ever. */
-static void end(void)
-{
-    int status;
-    await_rounds(3);
-    assert_int_equal(shared->wrong, 0);
-    assert_int_equal(kill(seen.child, SIGKILL), 0);
-    assert_int_equal(waitpid(seen.child, &status, 0), seen.child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    munmap(shared, sizeof *shared);
-}
-
-/* Where whole stacks alone are wanted, nothing is stopped until one is. */
-CASE(whole_stacks_are_read)
-{
-    begin();
-    struct ptrace_places *p = ptrace_places_new(RATE, true);
-    assert_non_null(p);
-    ptrace_places_child(p, seen.child);
-    ptrace_places_begin(p, seen.child, seen.child, 0);
-    seen.deep = 0;
-    for (int i = 0; i < ENOUGH; i++)
-        nap();
-    ptrace_places_take_deep(p, take_deep, p);
-    assert_int_equal(seen.deep, 0);
-    while (seen.deep < ENOUGH) {
-        ptrace_places_want(p, seen.child, seen.child, 0);
-        nap();
-        ptrace_places_take_deep(p, take_deep, p);
-    }
-    ptrace_places_end_looks(p);
-    ptrace_places_take_deep(p, take_deep, p);
-    ptrace_places_free(p);
-    end();
-}
-
-CASE(a_program_is_looked_at_and_does_not_notice)
-{
-    begin();
     struct collector *c = stub_collector_new(stderr);
-    struct ptrace_places *p = ptrace_places_new(RATE, false);
+    struct ptrace_places *p = ptrace_places_new(RATE);
     assert_non_null(p);
     ptrace_places_child(p, seen.child);
     ptrace_places_begin(p, seen.child, seen.child, 0);
@@ -143,8 +93,12 @@ CASE(a_program_is_looked_at_and_does_not_notice)
         nap();
     assert_int_equal(shared->wrong, 0);
     ptrace_places_free(p); /* may end a call with what it has done */
-    end();
+    await_rounds(3);
+    assert_int_equal(kill(seen.child, SIGKILL), 0);
+    assert_int_equal(waitpid(seen.child, &status, 0), seen.child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     stub_collector_free(c);
+    munmap(shared, sizeof *shared);
 }
 
 #endif

@@ -35,7 +35,6 @@ for inherited in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT:
 class Undisturbed:
     """The tests; the classes at the end say by which recorder."""
     recorder = None
-    extra = ()
     workshop = None
     maxDiff = None
 
@@ -43,7 +42,7 @@ class Undisturbed:
     def setUpClass(cls):
         try:
             Undisturbed.workshop = Undisturbed.workshop or truth.Workshop()
-            cls.folder = cls.workshop.build("state.c", extra=cls.extra)
+            cls.folder = cls.workshop.build("state.c")
             cls.before = truth.become(truth.RECORDERS[cls.recorder], cls.workshop)
         except truth.Unavailable as why:
             raise unittest.SkipTest(str(why))
@@ -70,8 +69,8 @@ class Undisturbed:
         return self.run_one(argv, **more), self.run_one(self.recorded(argv), **more)
 
     def comparable(self, text):
-        """Where threads are stopped, who traces is visible. Nothing else is."""
-        if truth.RECORDERS[self.recorder].method == "ptrace" or self.extra:
+        """Where ptrace is the way, who traces is visible. Nothing else is."""
+        if truth.RECORDERS[self.recorder].method == "ptrace":
             text = re.sub(r"TracerPid:\s+\d+", "TracerPid: any", text)
         return text
 
@@ -367,13 +366,6 @@ print("job ended", os.waitstatus_to_exitcode(status), "and that was all", flush=
 
 class UnderPerf(Undisturbed, unittest.TestCase):
     recorder = "perf"
-
-
-@slow
-class UnderPerfWithADeepStack(Undisturbed, unittest.TestCase):
-    """Threads are stopped where their stacks are deeper than what is copied of them."""
-    recorder = "perf"
-    extra = (os.path.join(truth.PROGRAMS, "deep_main.c"), "-Wl,--wrap=main")
 
 
 @slow

@@ -194,8 +194,6 @@ static void perf_weighed(struct perf_source *s, const struct collector_sample *s
 static void perf_exited(struct perf_source *s, const struct perf_record *r)
 {
     redrawn_clocks_end(s, r->tid);
-    if (s->deep)
-        deep_stacks_end(s->deep, (pid_t)r->tid);
     if (s->places)
         ptrace_places_end(s->places, (pid_t)r->tid);
     if (s->waits)
@@ -227,8 +225,6 @@ static void perf_switched(struct perf_source *s, const struct perf_record *r)
 {
     bool is_out = r->misc & PERF_RECORD_MISC_SWITCH_OUT;
     bool is_ready = r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
-    if (is_out && !is_ready && s->places) /* that is no wait */
-        is_ready = ptrace_places_stopped(s->places, (pid_t)r->tid, r->time);
     if (s->waits)
         waits_switch(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time, is_out, is_ready);
 }
@@ -285,8 +281,7 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
     labels_look(s->labels, sample.pid, r->time);
     sample.labels = labels_at(s->labels, sample.pid, sample.tid, r->time);
     struct collector_place place = collector_place(s->collector, &sample);
-    if (!s->deep || !deep_stacks_sampled(s->deep, &sample, place))
-        collector_sample_at(s->collector, &sample, place);
+    collector_sample_at(s->collector, &sample, place);
     if (s->waits)
         waits_ran(s->waits, &sample, place);
     if (*choice == 0)
@@ -303,8 +298,6 @@ static void perf_named(struct perf_source *s, const struct perf_record *r)
     }
     if (s->waits)
         waits_exec(s->waits, (pid_t)r->pid, r->time);
-    if (s->deep)
-        deep_stacks_end(s->deep, (pid_t)r->pid);
     perf_executes(s, r->pid);
     s->result->foreign += proc_is_foreign((pid_t)r->pid);
     collector_exec(s->collector, (pid_t)r->pid, r->text, r->time);
@@ -373,28 +366,17 @@ static void perf_take(struct perf_source *s)
     s->until_ns = perf_reader_take(s, &s->backlogs);
     labels_take(s->labels);
     while ((backlog = perf_oldest(s, s->until_ns))) {
-        if (s->deep)
-            deep_stacks_until(s->deep, backlog->first.time);
         perf_happened(s, &backlog->first);
         perf_backlog_drop_first(backlog);
     }
-    if (s->deep)
-        deep_stacks_until(s->deep, s->until_ns);
-}
-
-static void perf_take_places(struct perf_source *s)
-{
-    if (s->places)
-        ptrace_places_tell(s->places, s->collector);
-    if (s->deep)
-        deep_stacks_take(s->deep);
 }
 
 /* Places that were looked up by stopping threads first: samples that come now may need them. */
 static uint64_t perf_round(struct source *source, uint64_t now_ns)
 {
     struct perf_source *s = (struct perf_source *)source;
-    perf_take_places(s);
+    if (s->places)
+        ptrace_places_tell(s->places, s->collector);
     perf_take(s);
     redrawn_clocks_check(s, now_ns);
     return s->waits ? waits_poll(s->waits, now_ns, s->until_ns) : IDLE_NS;
@@ -515,8 +497,10 @@ static void perf_estimate_cost(struct perf_source *s)
 
 static void perf_end_places(struct perf_source *s)
 {
-    ptrace_places_end_looks(s->places);
-    perf_take_places(s);
+    if (s->places)
+        ptrace_places_tell(s->places, s->collector);
+    ptrace_places_free(s->places);
+    s->places = NULL;
     s->source.stops_apart = false;
 }
 
@@ -530,8 +514,6 @@ static void perf_finish(struct source *source, uint64_t now_ns)
     perf_end_places(s);
     perf_reader_stop(s);
     perf_take(s);
-    if (s->deep)
-        deep_stacks_finish(s->deep);
     if (s->waits)
         waits_finish(s->waits, now_ns);
     labels_finish(s->labels);
@@ -553,17 +535,9 @@ static void perf_forked_program(struct source *source, pid_t program)
         ptrace_places_child(s->places, program);
 }
 
-static void perf_settle(struct source *source)
-{
-    struct perf_source *s = (struct perf_source *)source;
-    if (s->deep)
-        deep_stacks_finish(s->deep);
-}
-
 static void perf_free(struct source *source)
 {
     struct perf_source *s = (struct perf_source *)source;
-    deep_stacks_free(s->deep);
     ptrace_places_free(s->places);
     perf_reader_deinit(s);
     redrawn_clocks_deinit(&s->redrawn);
@@ -617,14 +591,10 @@ static void perf_find_waiting(struct perf_source *s)
 static void perf_make_places(struct perf_source *s)
 {
     struct proc_tids tids = {0};
-    bool has_calls = s->faulting != RECORDING_NONE && !s->options.no_stops;
-    bool has_deep = !s->options.no_stacks && s->options.rate;
-    if (!has_calls && !has_deep)
+    if (s->faulting == RECORDING_NONE || s->options.no_stops)
         return;
-    s->places = ptrace_places_new(s->options.rate, !has_calls);
+    s->places = ptrace_places_new(s->options.rate);
     s->source.stops_apart = s->places != NULL;
-    if (s->places && has_deep)
-        s->deep = deep_stacks_new(s->collector, s->places, s->stack_bytes);
     if (s->places && s->options.is_attached && proc_list_threads(s->options.program, &tids))
         for (size_t i = 0; i < tids.at.len; i++)
             ptrace_places_begin(s->places, s->options.program, tids.at.at[i], 0);
@@ -653,7 +623,6 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
                                          .finish = perf_finish,
                                          .free = perf_free,
                                          .forked = perf_forked_program,
-                                         .settle = perf_settle,
                                          .wake_fd = -1},
                               .collector = c,
                               .options = *o,

@@ -5,7 +5,6 @@
 
 #include "base/vec.h"
 #include "record/labels.h"
-#include "record/perf/deep_stacks.h"
 #include "record/perf/events.h"
 #include "record/perf/perf_record.h"
 #include "record/perf/perf_source.h"
@@ -87,9 +86,7 @@ struct perf_source {
     uint32_t leaving;    /* the choice whose samples are of threads leaving the CPU */
     uint32_t faulting;   /* the choice whose samples are of page faults, where the kernel may not be
                             sampled; or RUN_NONE */
-    struct ptrace_places *places; /* the same for system calls, and for whole stacks; NULL: nobody
-                                     looks */
-    struct deep_stacks *deep;     /* NULL: nobody looks */
+    struct ptrace_places *places; /* the same for system calls; NULL: nobody looks */
     int wake_fd;                  /* of all buffers, for the reader */
     VEC(int) apart;               /* events of perf_keep_apart() */
     bool is_prompt;               /* request_short_slice() was called */

@@ -7,9 +7,6 @@
  * passed on as they came. What was seen stands in a list until the monitor takes it: the list of
  * threads and that of looks are shared with it, under one lock, which is never held while waiting.
  *
- * Whole stacks are read while the thread stands, into memory that is there. Looks are as far apart
- * as keeps what they take of the thread's time small.
- *
  * The rate follows what is found: looks are rare where few of them meet a thread in the kernel.
  * It refuses to stop what sleeps, and gives up where it may not trace. */
 #include "record/ptrace/ptrace_places.h"
@@ -29,7 +26,6 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,23 +34,9 @@ enum {
     LONGEST_WAIT_NS = 250 * 1000,
     LAST_WAITS = 100,
     MOST_REFUSALS = 20,
-    STOPS_KEPT = 256,
     MOST_KEPT = 4000, /* looks that were not taken yet; more are forgotten */
     LOOKS_AT_FULL_RATE = 64,
     LEAST_RATE = 10, /* the lowest rate: one part in so many of the highest */
-};
-
-/* Of whole stacks. */
-enum {
-    DEEP_NS = 100 * 1000 * 1000, /* that one is wanted after it was last asked for */
-    DEEP_LEAST = 256 << 10,      /* bytes of a stack */
-    DEEP_KEPT = 64 << 20,        /* bytes that were not taken yet; more is forgotten */
-    DEEP_SPARE = 16,             /* rooms for stacks, to be used again */
-    DEEP_PART = 64 << 10,        /* read at once */
-    DEEP_PARTS = 64,
-    DEEP_LATE_NS = 100 * 1000 * 1000, /* without any look */
-    DEEP_MEAN = 8,                    /* looks, of what they take */
-    DEEP_SHARE = 64, /* of the time between looks, one part in so many is for them */
 };
 
 /* A share of looks in the kernel from which on they come at full rate. */
@@ -75,43 +57,12 @@ struct places_looks {
     VEC(uint8_t) stacks;
 };
 
-struct deep_looks {
-    VEC(struct deep_look) at;
-};
-
-/* A thread was asked to stop, and has been let go. */
-struct places_stop {
-    pid_t tid;
-    uint64_t from_ns, to_ns;
-};
-
-/* Memory for a stack. */
-struct places_room {
-    uint8_t *at;
-    size_t size;
-};
-
 struct ptrace_places {
     struct ptrace_source looker; /* its list of threads is guarded by `lock`, the rest its own */
     pthread_t thread;
-    pthread_mutex_t lock; /* of the looker's threads, `seen`, and what is read of whole stacks */
+    pthread_mutex_t lock; /* of the looker's threads, and `seen` */
     struct places_looks seen;
-    struct places_stop stops[STOPS_KEPT]; /* the last ones, in turn */
-    size_t stops_len;                     /* how many there were */
-    struct deep_looks deep;
-    size_t deep_kept;       /* bytes of these */
-    size_t deep_room;       /* of a stack: so much is wanted */
-    uint64_t deep_until_ns; /* some thread's is wanted until then */
-    bool is_idle;           /* nothing is looked for until `wake` is written */
-    bool has_look;          /* the thread that stands was read, into `look` */
-    struct deep_look look;
-    struct places_room room; /* for its stack */
-    VEC(struct places_room) spare;
-    size_t read_len;  /* of the last stack */
-    uint64_t kept_ns; /* when the last was read */
-    double deep_ns;   /* CPU time of a look at a whole stack, on average */
-    int end,
-        wake; /* eventfds: readable when looking is to end, and when there is something to do */
+    int end; /* eventfd: readable when looking is to end */
     _Atomic pid_t child;
     uint64_t full_period_ns;
     struct ptrace_rest rest; /* of a call that a stop has cut short */
@@ -121,20 +72,9 @@ struct ptrace_places {
     /* Of the monitor alone. */
     struct traced_files files;
     struct map left_alone; /* processes that are never stopped */
-    bool is_ended;         /* looking */
 };
 
 /* --- what was seen --------------------------------------------------------------------------- */
-
-/* How far apart looks at whole stacks are. Each takes the thread's CPU for as long as ours runs
- * there: some 60 us, and several times that in a virtual machine. Two looks may come in one period,
- * on two CPUs. */
-static uint64_t places_deep_period(const struct ptrace_places *p)
-{
-    uint64_t least = (uint64_t)(p->deep_ns * DEEP_SHARE);
-    uint64_t period = p->full_period_ns > least ? p->full_period_ns : least;
-    return CPU_COUNT(&p->looker.used) > 1 ? MOST_LOOKS_AT_ONCE * period : period;
-}
 
 /* Rare where little is found: a program without system calls is hardly ever stopped, and one that
  * sleeps hardly ever looked at. */
@@ -146,57 +86,12 @@ static uint64_t places_period(const struct ptrace_places *p)
     return (uint64_t)((double)p->full_period_ns / (rate > 1 ? 1 : rate));
 }
 
-/* Copies a stack from `sp` on as far as it goes; returns how much there is. Parts of 64 kB are one
- * call for each 4 MB; the end of a stack falls into one of them, of which the kernel copies
- * nothing, and is read by pages. */
-static size_t places_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room)
-{
-    size_t len = 0, asked, got;
-    do {
-        struct iovec parts[DEEP_PARTS], into;
-        size_t n = 0;
-        asked = 0;
-        for (; n < DEEP_PARTS && asked < room - len; n++) {
-            size_t left = room - len - asked, size = left < DEEP_PART ? left : DEEP_PART;
-            parts[n] = (struct iovec){(void *)(uintptr_t)(sp + len + asked), size}; // NOLINT
-            asked += size;
-        }
-        into = (struct iovec){to + len, asked};
-        ssize_t copied = process_vm_readv(tid, &into, 1, parts, n, 0);
-        got = copied > 0 ? (size_t)copied : 0;
-        len += got;
-    } while (got == asked && len < room);
-    size_t left = room - len;
-    return len + proc_read_stack(tid, sp + len, to + len, left < DEEP_PART ? left : DEEP_PART);
-}
-
-/* Reads the whole stack of a thread for which that is wanted. Called with the lock held. */
-static void places_read_deep(struct ptrace_places *p, const struct ptrace_thread *t,
-                             const struct ptrace_registers *r)
-{
-    uint64_t now = clock_now();
-    p->has_look = t->deep_until_ns >= now && p->room.size && p->deep_kept < DEEP_KEPT;
-    if (!p->has_look)
-        return;
-    size_t len = places_read_stack(t->tid, r->sp, p->room.at, p->room.size);
-    p->look = (struct deep_look){.pid = t->process->pid,
-                                 .tid = t->tid,
-                                 .at_ns = now,
-                                 .syscall = r->syscall,
-                                 .registers = r->user,
-                                 .stack = {p->room.at, len},
-                                 .room = p->room.size};
-}
-
 /* Keeps what a stopped thread shows. Called with the lock held. */
 static void places_sample(struct ptrace_places *p, struct ptrace_thread *t)
 {
     struct ptrace_source *s = &p->looker;
     struct ptrace_registers r;
     if (t->is_moot || !ptrace_registers_read(t->tid, &r))
-        return;
-    places_read_deep(p, t, &r);
-    if (s->only_deep)
         return;
     struct places_look look = {.pid = t->process->pid,
                                .tid = t->tid,
@@ -315,106 +210,16 @@ static void places_await(struct ptrace_places *p)
 
 /* --- looking --------------------------------------------------------------------------------- */
 
-/* Room for a stack: one that was given back, as new pages cost more than the reading. A new one
- * gets its pages here, so that no thread stands meanwhile, as far as they are likely to be needed.
- */
-static void places_make_room(struct ptrace_places *p, size_t room)
-{
-    struct places_room *mine = &p->room;
-    if (mine->size >= room)
-        return;
-    pthread_mutex_lock(&p->lock);
-    if (p->spare.len) {
-        free(mine->at);
-        *mine = p->spare.at[--p->spare.len];
-    }
-    pthread_mutex_unlock(&p->lock);
-    if (mine->size >= room)
-        return;
-    free(mine->at);
-    *mine = (struct places_room){malloc(room), 0};
-    if (!mine->at)
-        return;
-    mine->size = room;
-    memory_prefer_large_pages(mine->at, room);
-    memset(mine->at, 0, p->read_len < room ? p->read_len : room);
-}
-
-/* What was read goes to the list, with its room; the thread runs again by now. */
-static void places_keep_deep(struct ptrace_places *p)
-{
-    p->has_look = false;
-    p->kept_ns = p->look.at_ns;
-    pthread_mutex_lock(&p->lock);
-    vec_push(&p->deep.at, p->look);
-    p->deep_kept += p->look.room;
-    pthread_mutex_unlock(&p->lock);
-    p->read_len = p->look.stack.len;
-    p->room = (struct places_room){0};
-}
-
 /* One look: asks a thread to stop, and waits for its answer without the lock. */
 static void places_look(struct ptrace_places *p, bool by_timer)
 {
     struct ptrace_source *s = &p->looker;
-    uint64_t begin = clock_own_cpu();
     pthread_mutex_lock(&p->lock);
-    struct places_stop *stop = &p->stops[p->stops_len % STOPS_KEPT];
-    uint64_t from_ns = clock_now();
     enum ptrace_asked asked = ptrace_look(s, by_timer);
-    if (asked == PTRACE_ASKED) {
-        *stop = (struct places_stop){s->asked, from_ns, UINT64_MAX};
-        p->stops_len++;
-    }
     pthread_mutex_unlock(&p->lock);
     p->refusals = asked == PTRACE_REFUSED ? p->refusals + 1 : asked ? 0 : p->refusals;
-    if (asked != PTRACE_ASKED)
-        return;
-    places_await(p);
-    pthread_mutex_lock(&p->lock);
-    stop->to_ns = clock_now();
-    pthread_mutex_unlock(&p->lock);
-    if (!p->has_look)
-        return;
-    places_keep_deep(p);
-    p->deep_ns += ((double)(clock_own_cpu() - begin) - p->deep_ns) / DEEP_MEAN;
-}
-
-/* Where whole stacks alone are looked for: sleeps until one is wanted. true: looking is to end. */
-static bool places_rest(struct ptrace_places *p)
-{
-    uint64_t ignored;
-    struct pollfd fds[] = {{p->end, POLLIN, 0}, {p->wake, POLLIN, 0}};
-    while (poll(fds, 2, -1) <= 0)
-        ;
-    (void)!read(p->wake, &ignored, sizeof ignored); /* none: it is to end */
-    p->looker.next_ns = p->kept_ns = clock_now();
-    return fds[0].revents;
-}
-
-/* What the next look is for: nothing, as long as whole stacks alone are looked for, and none is
- * wanted; calls; or a whole stack, beside which calls are looked at as well where that is wanted.
- */
-enum places_aim { PLACES_NOTHING, PLACES_CALLS, PLACES_STACKS };
-
-static enum places_aim places_aim(struct ptrace_places *p)
-{
-    pthread_mutex_lock(&p->lock);
-    bool is_deep = p->deep_until_ns >= clock_now();
-    p->is_idle = !is_deep && p->looker.only_deep;
-    enum places_aim aim = is_deep ? PLACES_STACKS : p->is_idle ? PLACES_NOTHING : PLACES_CALLS;
-    size_t room = p->deep_room;
-    pthread_mutex_unlock(&p->lock);
-    if (is_deep)
-        places_make_room(p, room);
-    return aim;
-}
-
-/* On a machine so busy that looks hardly ever come in time, one that is late is better than none:
- * it finds the ends of calls somewhat too often. */
-static bool places_takes_late(const struct ptrace_places *p, uint64_t now)
-{
-    return p->looker.only_deep && now - p->kept_ns > DEEP_LATE_NS;
+    if (asked == PTRACE_ASKED)
+        places_await(p);
 }
 
 /* The thread. It ends when it is told to, or may trace nothing. */
@@ -425,26 +230,19 @@ static void *places_run(void *context)
     ptrace_prepare_looks(s);
     request_short_slice();
     while (p->refusals < MOST_REFUSALS) {
-        enum places_aim aim = places_aim(p);
-        if (aim == PLACES_NOTHING) {
-            if (places_rest(p))
-                break;
-            continue;
-        }
-        s->period_ns = aim == PLACES_STACKS ? places_deep_period(p) : places_period(p);
+        s->period_ns = places_period(p);
         uint64_t wait = ptrace_plan_next(s);
         s->asleep_cpu_ns = clock_own_cpu();
         if (places_is_ended(p, wait))
             break;
-        uint64_t now = clock_now();
-        places_look(p, ptrace_is_prompt(s, now) || places_takes_late(p, now));
+        places_look(p, ptrace_is_prompt(s, clock_now()));
     }
     return NULL;
 }
 
 /* --- for the monitor ------------------------------------------------------------------------- */
 
-struct ptrace_places *ptrace_places_new(uint32_t rate, bool only_deep)
+struct ptrace_places *ptrace_places_new(uint32_t rate)
 {
     struct ptrace_places *p = calloc(1, sizeof *p);
     if (!p)
@@ -452,12 +250,10 @@ struct ptrace_places *ptrace_places_new(uint32_t rate, bool only_deep)
     pthread_mutex_init(&p->lock, NULL);
     ptrace_init_looks(&p->looker, rate);
     p->looker.is_passing = true;
-    p->looker.only_deep = only_deep;
     p->full_period_ns = p->looker.period_ns;
     p->in_kernel = MUCH_KERNEL;
     p->end = eventfd(0, EFD_CLOEXEC);
-    p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (arch_has_stacks(arch_own()) && p->end >= 0 && p->wake >= 0) {
+    if (arch_has_stacks(arch_own()) && p->end >= 0) {
         sigset_t all, before; /* signals are for the monitor */
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -468,8 +264,6 @@ struct ptrace_places *ptrace_places_new(uint32_t rate, bool only_deep)
     }
     if (p->end >= 0)
         close(p->end);
-    if (p->wake >= 0)
-        close(p->wake);
     free(p);
     return NULL;
 }
@@ -494,18 +288,6 @@ static void places_decide(struct ptrace_places *p, pid_t pid, pid_t before)
     *map_at(&p->left_alone, (uint64_t)pid, 0, 0, NULL) = is_left;
 }
 
-/* With the lock held. */
-static struct ptrace_thread *places_add(struct ptrace_places *p, pid_t pid, pid_t tid)
-{
-    struct ptrace_threads *threads = &p->looker.threads;
-    struct ptrace_thread *first = tid == pid ? NULL : ptrace_threads_of(threads, pid);
-    struct ptrace_thread *t = ptrace_threads_add(threads, tid, first ? first->process : NULL);
-    t->process->pid = pid;
-    t->process->has_executed = true;
-    return t;
-}
-
-/* Threads whose whole stacks alone are looked for are added when that is wanted. */
 void ptrace_places_begin(struct ptrace_places *p, pid_t pid, pid_t tid, pid_t parent)
 {
     struct ptrace_threads *threads = &p->looker.threads;
@@ -517,29 +299,11 @@ void ptrace_places_begin(struct ptrace_places *p, pid_t pid, pid_t tid, pid_t pa
     struct ptrace_thread *t = ptrace_threads_find(threads, tid);
     if (t) /* the number has come again */
         ptrace_threads_remove(threads, t);
-    if (!p->looker.only_deep)
-        places_add(p, pid, tid);
+    struct ptrace_thread *first = tid == pid ? NULL : ptrace_threads_of(threads, pid);
+    t = ptrace_threads_add(threads, tid, first ? first->process : NULL);
+    t->process->pid = pid;
+    t->process->has_executed = true;
     pthread_mutex_unlock(&p->lock);
-}
-
-void ptrace_places_want(struct ptrace_places *p, pid_t pid, pid_t tid, size_t room)
-{
-    uint64_t until = clock_now() + DEEP_NS, one = 1;
-    if (places_is_left_alone(p, pid))
-        return;
-    pthread_mutex_lock(&p->lock);
-    struct ptrace_thread *t = ptrace_threads_find(&p->looker.threads, tid);
-    if (!t && p->looker.only_deep)
-        t = places_add(p, pid, tid);
-    if (t)
-        t->deep_until_ns = p->deep_until_ns = until;
-    room = room > DEEP_LEAST ? room : DEEP_LEAST;
-    p->deep_room = room > p->deep_room ? room : p->deep_room;
-    bool is_idle = p->is_idle;
-    p->is_idle = false;
-    pthread_mutex_unlock(&p->lock);
-    if (is_idle)
-        (void)!write(p->wake, &one, sizeof one); /* cannot fail: the count is small */
 }
 
 void ptrace_places_exec(struct ptrace_places *p, pid_t pid)
@@ -585,71 +349,14 @@ void ptrace_places_tell(struct ptrace_places *p, struct collector *c)
     vec_free(&seen.stacks);
 }
 
-void ptrace_places_take_deep(struct ptrace_places *p,
-                             void (*take)(void *context, const struct deep_look *look),
-                             void *context)
-{
-    struct deep_looks deep;
-    pthread_mutex_lock(&p->lock);
-    deep = p->deep;
-    p->deep = (struct deep_looks){0};
-    p->deep_kept = 0;
-    pthread_mutex_unlock(&p->lock);
-    for (size_t i = 0; i < deep.at.len; i++)
-        take(context, &deep.at.at[i]);
-    vec_free(&deep.at);
-}
-
-bool ptrace_places_stopped(struct ptrace_places *p, pid_t tid, uint64_t at_ns)
-{
-    bool is_found = false;
-    pthread_mutex_lock(&p->lock);
-    for (size_t i = p->stops_len; !is_found && i > 0 && i + STOPS_KEPT > p->stops_len; i--) {
-        const struct places_stop *stop = &p->stops[(i - 1) % STOPS_KEPT];
-        if (stop->to_ns < at_ns)
-            break; /* they are in the order of time */
-        is_found = stop->tid == tid && stop->from_ns <= at_ns;
-    }
-    pthread_mutex_unlock(&p->lock);
-    return is_found;
-}
-
-void ptrace_places_give_back(struct ptrace_places *p, const struct deep_look *look)
-{
-    struct places_room room = {(uint8_t *)(uintptr_t)look->stack.at, look->room};
-    pthread_mutex_lock(&p->lock);
-    bool is_kept = p->spare.len < DEEP_SPARE;
-    if (is_kept)
-        vec_push(&p->spare, room);
-    pthread_mutex_unlock(&p->lock);
-    if (!is_kept)
-        free(room.at);
-}
-
-void ptrace_places_end_looks(struct ptrace_places *p)
-{
-    uint64_t one = 1;
-    if (!p || p->is_ended)
-        return;
-    p->is_ended = true;
-    (void)!write(p->end, &one, sizeof one); /* cannot fail: the count is 0 */
-    pthread_join(p->thread, NULL);
-}
-
 void ptrace_places_free(struct ptrace_places *p)
 {
     if (!p)
         return;
-    ptrace_places_end_looks(p);
+    uint64_t one = 1;
+    (void)!write(p->end, &one, sizeof one); /* cannot fail: the count is 0 */
+    pthread_join(p->thread, NULL);
     close(p->end);
-    close(p->wake);
-    for (size_t i = 0; i < p->deep.at.len; i++)
-        free((void *)(uintptr_t)p->deep.at.at[i].stack.at);
-    for (size_t i = 0; i < p->spare.len; i++)
-        free(p->spare.at[i].at);
-    vec_free(&p->deep.at);
-    vec_free(&p->spare);
-    free(p->room.at);
     traced_files_deinit(&p->files);
     map_deinit(&p->left_alone);
     ptrace_threads_deinit(&p->looker.threads);

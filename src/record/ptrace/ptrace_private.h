@@ -89,7 +89,6 @@ struct ptrace_thread {
     uint64_t asleep_in;       /* in which call: see proc_thread_call() */
     struct ptrace_rest *rest; /* of a call that was cut short; NULL: never */
     uint8_t quiet_looks;      /* in a row that saw it neither run nor to have run */
-    uint64_t deep_until_ns;   /* its whole stack is wanted until then: ptrace_places.c */
 };
 
 struct ptrace_threads {
@@ -118,7 +117,6 @@ struct ptrace_source {
     bool has_waiting;          /* some had begun another wait then */
     bool no_stacks, no_follow;
     bool is_passing;   /* traces a thread only while it is looked at: ptrace_places.h */
-    bool only_deep;    /* looks at no threads but those whose whole stack is wanted */
     bool has_answered; /* a stop, since the last round */
     bool is_finished;
     int wake_options;            /* PTRACE_O_... */
@@ -135,7 +133,6 @@ struct ptrace_source {
     uint64_t samples, placed_ns; /* so far: how many, and what they weigh */
     uint64_t look_weight_ns;     /* CPU time that the next look stands for */
     pid_t self, self_tid;        /* our own process and thread */
-    pid_t asked;                 /* the last thread that was */
     cpu_set_t cpus, used; /* that we may run on; of these, that the program has used lately */
     uint8_t stack[PTRACE_STACK_BYTES];
 };

@@ -193,7 +193,6 @@ static uint64_t sampling_unplaced(const struct ptrace_thread *t)
 static void sampling_look_at_all(struct ptrace_source *s)
 {
     double chance = s->quiet <= LOOKS ? 1 : (double)LOOKS / s->quiet;
-    uint64_t now = s->only_deep ? clock_now() : 0;
     s->running.len = 0;
     s->active = s->quiet = 0;
     s->unplaced_ns = 0;
@@ -201,8 +200,6 @@ static void sampling_look_at_all(struct ptrace_source *s)
     for (size_t i = 0; i < s->threads.at.len; i++) {
         struct ptrace_thread *t = &s->threads.at.at[i];
         bool is_out = t->is_asked || t->is_ending || t->is_held || !t->process->has_executed;
-        if (s->only_deep && t->deep_until_ns < now)
-            continue;
         bool is_chosen = !sampling_is_quiet(t) || sampling_random(s) <= chance;
         if (!is_out && is_chosen && sampling_look_at(s, t))
             vec_push(&s->running, t->tid);
@@ -234,7 +231,7 @@ static struct ptrace_thread *sampling_displaced(struct ptrace_source *s, double 
 /* The state is read again: between a look and a stop, a thread must not have gone to sleep. One
  * that was to be asked where it had been displaced, and was given another CPU too soon, stops for
  * nothing. */
-static enum ptrace_asked sampling_ask(struct ptrace_source *s, struct ptrace_thread *t)
+static enum ptrace_asked sampling_ask(const struct ptrace_source *s, struct ptrace_thread *t)
 {
     struct proc_times times;
     pid_t pid = t->process->pid;
@@ -245,7 +242,6 @@ static enum ptrace_asked sampling_ask(struct ptrace_source *s, struct ptrace_thr
     if (ptrace(PTRACE_INTERRUPT, t->tid, 0, 0))
         return PTRACE_NONE_ASKED;
     t->is_asked = true;
-    s->asked = t->tid;
     t->is_moot = !proc_thread_times(&t->files, pid, t->tid, t->files.schedstat >= 0, &times) ||
                  times.runs != t->turns;
     return PTRACE_ASKED;
