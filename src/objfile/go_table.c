@@ -1,11 +1,12 @@
 /* Functions and lines of Go programs by the table that their own runtime reads. It stays in the
  * file when `strip` or `go build -ldflags='-s -w'` takes symbols and debug information away.
  *
- *     header     magic, 2 zeros, size of instructions, size of a word, then words:
- *     Go 1.2     functions, then the table of functions itself, and where files are; all offsets
- * are from the header Go 1.16    functions, files, then where names, units, files, values and
- * functions begin Go 1.18    the same with the address of the text behind the files; Go 1.20 has
- * another magic
+ *     header     magic, 2 zeros, size of instructions, size of a word, then words, by version:
+ *
+ *       1.2      functions; the table of functions follows, and behind it where the files are
+ *       1.16     functions, files; offsets of names, units, files, values, functions
+ *       1.18     the same, with the address of the text behind the files
+ *       1.20     the same under another magic number
  *
  *     functions  address, record; address, record; ...; address of the end
  *     record     address, name, arguments, stack, frames, files, lines, count, unit
@@ -151,8 +152,9 @@ static bool go_parts(struct go_table *t, struct object *o, uint64_t address)
     }
     if (t->functions.len < t->width || t->len > (t->functions.len / t->width - 1) / 2)
         return false;
-    if (!t->has_units) /* their offsets, which [0] counts, stand where a number behind the functions
-                          says */
+    /* Without units, a number behind the functions says where the files' offsets stand; [0] counts
+     * them. */
+    if (!t->has_units)
         t->files = go_from(all, go_u32(t, t->functions, (2 * t->len + 1) * t->width));
     return true;
 }
