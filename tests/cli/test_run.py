@@ -464,6 +464,28 @@ class Running(Case):
         figure(self).assertRegex(done.stderr.decode(), r"\n *[0-9.]+ .* spin( \[busy\])?\n")
 
     @slow
+    def test_many_processes_after_each_other(self):
+        """Their clocks make tables grow while a sample is counted. Memory that is free holds other bytes at once."""
+        program = self.build("after_each_other.c", "-O1", name="after_each_other", text="""
+            #include <sys/wait.h>
+            #include <time.h>
+            #include <unistd.h>
+            int main(void)
+            {
+                for (int i = 0; i < 80; i++)
+                    if (!fork()) {
+                        while (clock() < CLOCKS_PER_SEC * 0.03)
+                            ;
+                        _exit(0);
+                    } else {
+                        wait(0);
+                    }
+                return 0;
+            }""")
+        folder = self.record(program, env={"MALLOC_PERTURB_": "165"})
+        self.assertGreater(self.flat(folder)[1]["samples"], 1000)
+
+    @slow
     def test_few_descriptors(self):
         """That stacks have no ends for want of descriptors is said, or nothing is missing."""
         for most in range(12, 24, 2):

@@ -241,10 +241,11 @@ static void perf_faulted(struct perf_source *s, struct collector_sample *sample)
 
 static void perf_sampled(struct perf_source *s, const struct perf_record *r)
 {
-    const uint32_t *choice = map_find(&s->choice_of, r->id, 0);
-    if (!choice || !r->period)
+    const uint32_t *known = map_find(&s->choice_of, r->id, 0);
+    if (!known || !r->period)
         return;
-    if (*choice == s->leaving) {
+    const uint32_t choice = *known; /* a new clock moves the map */
+    if (choice == s->leaving) {
         if (r->has_user_code)
             waits_leaving(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time, &r->registers, r->stack);
         return;
@@ -254,27 +255,27 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
                                       .tid = (pid_t)r->tid,
                                       .at_ns = r->time,
                                       .weight = r->period,
-                                      .event = *choice,
+                                      .event = choice,
                                       .where = mode == PERF_RECORD_MISC_USER ? COLLECTOR_IN_USER
                                                                              : COLLECTOR_IN_KERNEL,
                                       .syscall = -1,
                                       .registers = r->has_user_code ? &r->registers : NULL,
                                       .stack = r->stack,
                                       .is_live = true};
-    if (*choice == s->faulting) {
+    if (choice == s->faulting) {
         perf_faulted(s, &sample);
         return;
     }
     bool is_own = false, counts = true;
-    if (*choice == 0 && s->has_redrawn)
+    if (choice == 0 && s->has_redrawn)
         counts = redrawn_clocks_admit(s, r, perf_thread(s, r->tid), &is_own);
-    if (perf_is_counter(&s->choices.at[*choice]))
-        sample.weight = s->choices.at[*choice].period;
-    else if (!is_own && s->choices.at[*choice].period > 1)
+    if (perf_is_counter(&s->choices.at[choice]))
+        sample.weight = s->choices.at[choice].period;
+    else if (!is_own && s->choices.at[choice].period > 1)
         sample.weight =
-            periods_weigh(&s->periods.at[*choice], r->stream, r->period, &sample.is_first_period);
+            periods_weigh(&s->periods.at[choice], r->stream, r->period, &sample.is_first_period);
     s->interrupts++;
-    s->first_samples += *choice == 0 && counts;
+    s->first_samples += choice == 0 && counts;
     if (!sample.weight || !counts)
         return;
     s->result->samples++;
@@ -284,7 +285,7 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
     collector_sample_at(s->collector, &sample, place);
     if (s->waits)
         waits_ran(s->waits, &sample, place);
-    if (*choice == 0)
+    if (choice == 0)
         perf_weighed(s, &sample, r->period);
 }
 
