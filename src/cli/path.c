@@ -249,8 +249,12 @@ static bool what_if_report(struct session *s, void *request, struct out *out, st
     double *saved = changes_of_nodes(s, bits, r->is_self, &t, changes);
     t.cpu_error_ns =
         changes_error(&s->recorded.recording, saved, t.cpu_ns, t.cpu_ns - t.new_cpu_ns);
+    struct schedule_path path;
+    schedule_find_path(&schedule, &path, &s->arena);
     t.has_waits = schedule.has_waits;
     t.is_one_thread = schedule.lanes_len == 1;
+    /* Of one thread whose waits were not recorded, lengths take its gaps for its own. */
+    t.open_ns = t.is_one_thread && !t.has_waits ? 0 : schedule_open_ns(&path);
     /* One graph, three lengths: as recorded, then with savings at both bounds of what is known of
      * waits. The error of sampling widens the range at both ends. */
     schedule_save(&schedule, NULL);

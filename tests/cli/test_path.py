@@ -16,7 +16,7 @@ from test_recording import ALPHA, FACT, MAIN, WORK, Case
 
 sys.dont_write_bytecode = True
 MS = 10**6
-POLL, FUTEX, READ, SLEEP, WAIT4, READY = 7, 202, 0, 35, 61, 2**32
+POLL, FUTEX, READ, SLEEP, WAIT4, SIGWAIT, READY = 7, 202, 0, 35, 61, 128, 2**32
 
 
 class Job(Case):
@@ -55,7 +55,10 @@ class Job(Case):
         report = monarc_json("path", "r", cwd=self.dir)
         check_schema(self, "path", report)
         self.threads = {t["tid"]: t for t in report["threads"]}
-        self.assertAlmostEqual(sum(t["path_time"] for t in report["threads"]), report["path"]["length"])
+        parts = "path_time", "unknown_time", "polled_time"
+        self.assertAlmostEqual(sum(t[part] for t in report["threads"] for part in parts), report["path"]["length"])
+        for part in parts[1:]:
+            self.assertAlmostEqual(sum(t[part] for t in report["threads"]), report["path"][part])
         return [(s["tid"], round(1000 * s["from"]), round(1000 * s["to"]), s["cause"]) for s in report["steps"]
                 if s["to"] - s["from"] > 1e-6], report
 
@@ -168,6 +171,81 @@ class Path_(Job):
         steps, _ = self.path()
         self.assertEqual(steps, [(7, 0, 50, "none"), (8, 50, 500, "made"), (7, 500, 1000, "woken")])
 
+    def test_a_wait_whose_waker_is_unknown(self):
+        """Nobody of the job ran when it ended: it is a row of its own, and no thread's."""
+        self.samples = []
+        one = self.process(7, 1, 0, 1000)
+        self.runs(one, 0, 100)
+        self.waits(one, 100, 900, READ)
+        self.runs(one, 900, 1000)
+        steps, report = self.path()
+        self.assertEqual(steps, [(7, 0, 100, "none"), (7, 100, 900, "none"), (7, 900, 1000, "none")])
+        self.assertEqual([s["open"] for s in report["steps"]], [None, "unknown", None])
+        self.assertAlmostEqual(self.threads[7]["path_time"], 0.2)
+        text = self.text("path", "--steps", "r")
+        self.assertIn("Known    20.0 % of the path; 0.800 s are waits that ended for unknown reasons (80.0 %)", text)
+        self.assertRegex(text, r"(?m)^   0\.800        -        -        -  unknown, while cc \(7\) waited$")
+        self.assertRegex(text, r"\(unknown\) +cc \(7\) in read")
+
+    def test_a_call_that_nobody_knows(self):
+        self.samples = []
+        one = self.process(7, 1, 0, 1000)
+        self.waits(one, 100, 900, 999)
+        self.assertAlmostEqual(self.path()[1]["path"]["unknown_time"], 0.8)
+
+    def test_a_signal_of_the_own_process(self):
+        """The thread that had run until then is the likeliest, as in a pipe to itself or eventfd."""
+        self.samples = []
+        one = self.process(7, 1, 0, 1000)
+        worker = self.thread(0, 8, 50, 900)
+        self.runs(worker, 50, 900, FACT)
+        self.waits(one, 100, 900, SIGWAIT)
+        self.runs(one, 900, 1000)
+        steps, _ = self.path()
+        self.assertEqual(steps, [(7, 0, 50, "none"), (8, 50, 900, "made"), (7, 900, 1000, "guessed")])
+
+    def polling(self, threads=2):
+        self.samples = []
+        one = self.process(7, 1, 0, 1000)
+        if threads > 1:
+            self.runs(self.thread(0, 8, 0, 890), 0, 890, FACT)
+        for at in range(100, 900, 20):
+            self.waits(one, at, at + 19, SLEEP)
+        self.runs(one, 900, 1000)
+
+    def test_polling(self):
+        self.polling()
+        report = self.path()[1]
+        self.assertAlmostEqual(report["path"]["polled_time"], 40 * 0.019)
+        self.assertEqual(report["path"]["timer_time"], 0)
+        self.assertRegex(self.text("path", "r"), r"(?m)^   0\.760        -        -        -  polling, by cc \(7\)$")
+
+    def test_sleeps_of_a_job_of_one_thread(self):
+        self.polling(threads=1)
+        report = self.path()[1]
+        self.assertAlmostEqual(report["path"]["timer_time"], 40 * 0.019)
+        self.assertAlmostEqual(report["path"]["polled_time"], 0)
+
+    def test_lost_records(self):
+        self.build()
+        self.job.losses.append((0, 9, 5 * 10**8, "some records were lost"))
+        steps, report = self.path()
+        self.assertEqual([step[0] for step in steps], [7, 8, 10, 7])
+        self.assertFalse(report["path"]["waits_recorded"])
+        self.assertIn("Note     records of waits were lost", self.text("path", "r"))
+
+    def test_samples_that_are_rarer_than_slices(self):
+        """A thread that runs all the time has no gaps, whatever its period is."""
+        self.samples = []
+        self.job.events = [("cpu", 0, 40 * MS, 0)]
+        one = self.process(7, 1, 0, 1000)
+        self.finish()
+        for at in range(0, 1000, 40):
+            self.job.sample([(self.demo, MAIN), (self.demo, WORK)], 1, thread=one, slice=at // 10, weight=40 * MS)
+        _, report = self.path()
+        self.assertAlmostEqual(report["path"]["cpu_time"], 1, delta=0.05)
+        self.assertEqual(report["path"]["unknown_time"], 0)
+
     def test_refusals(self):
         self.build()
         self.job.events = [("page-faults", 1, 1, 0)]
@@ -230,6 +308,38 @@ class WhatIf(Job):
         low, high = self.what_if("fact=2x")[1]
         self.assertAlmostEqual(low, 0.75, delta=0.05)
         self.assertAlmostEqual(high, 1, delta=0.05)
+
+    def open(self, call, *lengths):
+        """One waits until 900 and nobody knows for what; two works from 0 to 800 and sleeps."""
+        self.samples = []
+        one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 1000)
+        self.runs(two, 0, 800, FACT)
+        self.waits(two, 800, 1000, SLEEP)
+        self.runs(one, 0, 100)
+        at = 100
+        for length in lengths:
+            self.waits(one, at, at + length - 1, call)
+            at += length
+        self.runs(one, 900, 1000)
+        self.finish()
+
+    def test_what_is_unknown_widens_the_bounds(self):
+        for call, lengths in (READ, [800]), (999, [800]), (SLEEP, [20] * 40):
+            self.setUp()
+            self.open(call, *lengths)
+            report, (low, high) = self.what_if("fact=2x")
+            self.assertTrue(low <= 0.6 and high >= 1, (call, low, high))
+            self.assertAlmostEqual(report["unknown_time"], 0.8, delta=0.05)
+            self.assertRegex(self.text("what-if", "r", "fact=2x"),
+                             r"0\.[78]\d\d s of the path end for unknown reasons: -4\d % to \+\d %\.")
+            low, high = self.what_if("fact=200%")[1]
+            self.assertTrue(low <= 1 and high >= 1.8, (call, low, high))
+
+    def test_a_sleep_is_no_unknown(self):
+        self.open(SLEEP, 800)
+        report, (low, high) = self.what_if("fact=2x")
+        self.assertTrue(0.95 <= low <= 1 <= high <= 1.05, (low, high))
+        self.assertNotIn("unknown", self.text("what-if", "r", "fact=2x"))
 
     def test_refusals(self):
         self.build()
@@ -312,6 +422,8 @@ class Recorded(unittest.TestCase):
         check_schema(self, "path", report)
         threads = {}
         for t in report["threads"]:
+            if not report["path"]["waits_recorded"]:
+                t["path_time"] += t["unknown_time"]    # nothing says that a sleep is one
             if t["lasted"] > 0.01:
                 threads.setdefault(t["command"], t)
         sleeps = len([c for c in threads if c.startswith("sleep ")])

@@ -8,6 +8,9 @@
  *
  *      on path      CPU    slack   lasted  process
  *        0.800    0.790    0.000    0.800  cc -c x.c (123)
+ *        0.300        -        -        -  unknown, while make (122) waited
+ *
+ * A wait whose end is open is nobody's work: such time is in rows of its own, and in no thread's.
  *
  * Text cuts commands to the width of the terminal, but no number of a process or thread: several
  * compilers of one build have the same command up to there. Children that have not executed their
@@ -16,7 +19,8 @@
  *
  * what-if prints each time as it was, with the bounds of what it would be; two bounds that are
  * equal in print are one figure. The sentence below says what they stand for, as they are no error
- * bars: the truth of several threads depends on who waits for whom.
+ * bars: the truth of several threads depends on who waits for whom. Where the path has waits that
+ * are open, that stands first: it is what makes the bounds wide.
  *
  * Nothing is computed here but orders of rows. */
 #include "output/out.h"
@@ -87,6 +91,18 @@ static void path_thread_text(struct out *out, const struct recording *r, uint32_
 
 /* --- orders ---------------------------------------------------------------------------------- */
 
+/* Rows are three a thread: what it has on the path, what is unknown while it waited, and what it
+ * polled. */
+enum path_row { ROW_THREAD, ROW_UNKNOWN, ROW_POLLED, ROWS };
+
+static double path_row_ns(const struct schedule_path *p, uint32_t row)
+{
+    uint32_t thread = row / ROWS;
+    return row % ROWS == ROW_THREAD    ? p->on_path_ns[thread]
+           : row % ROWS == ROW_UNKNOWN ? p->unknown_ns[thread]
+                                       : p->polled_ns[thread];
+}
+
 /* Threads: most on the path first, then least slack, then most CPU time. */
 static int path_by_need(const void *left, const void *right, void *context)
 {
@@ -102,6 +118,20 @@ static int path_by_need(const void *left, const void *right, void *context)
     if (p->thread_cpu_ns[l] != p->thread_cpu_ns[r])
         return p->thread_cpu_ns[l] < p->thread_cpu_ns[r] ? 1 : -1;
     return l < r ? -1 : l > r;
+}
+
+/* Rows of text: most on the path first, then as threads are sorted; a thread's own row before the
+ * others. */
+static int path_by_time(const void *left, const void *right, void *context)
+{
+    uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
+    uint32_t of_left = l / ROWS, of_right = r / ROWS;
+    double by_left = path_row_ns(context, l), by_right = path_row_ns(context, r);
+    if (by_left != by_right)
+        return by_left < by_right ? 1 : -1;
+    if (l % ROWS != r % ROWS)
+        return l % ROWS < r % ROWS ? -1 : 1;
+    return path_by_need(&of_left, &of_right, context);
 }
 
 /* Functions by their time on the path; equal ones in the order of addresses. */
@@ -146,6 +176,21 @@ static void path_part(struct out *out, const char **before, double ns, double al
     *before = ", ";
 }
 
+/* How much of the path says what the end hung on. */
+static void path_known(struct out *out, const struct schedule_path *p, double all)
+{
+    double open = schedule_open_ns(p);
+    const char *before = "; ";
+    if (open < all / 2000)
+        return;
+    out_printf(out, "Known    %.1f %% of the path", 100 * (all - open) / all);
+    path_part(out, &before, p->ended_ns[SCHEDULE_BY_UNKNOWN], all,
+              "are waits that ended for unknown reasons");
+    path_part(out, &before, p->ended_ns[SCHEDULE_BY_POLL], all,
+              "are polling, for a reason that is unknown");
+    out_char(out, '\n');
+}
+
 /* How much of what, and how sure the way is. */
 static void path_head(struct out *out, const struct path_report *t)
 {
@@ -163,16 +208,34 @@ static void path_head(struct out *out, const struct path_report *t)
     path_part(out, &before, p->waits_ns, all, "waiting");
     path_part(out, &before, p->rest_ns, all,
               t->schedule->has_waits ? "in short waits or unaccounted" : "off the CPU");
-    out_printf(out, "\nCauses   %zu starts and ends of processes and threads, which are exact",
+    out_char(out, '\n');
+    path_known(out, p, all);
+    out_printf(out, "Causes   %zu starts and ends of processes and threads, which are exact",
                causes[SCHEDULE_MADE] + causes[SCHEDULE_ENDED]);
     if (causes[SCHEDULE_WOKEN])
         out_printf(out, "; %zu wake-ups by the only thread that ran", causes[SCHEDULE_WOKEN]);
     if (causes[SCHEDULE_GUESSED])
         out_printf(out, "; %zu by the likeliest of several", causes[SCHEDULE_GUESSED]);
     out_char(out, '\n');
-    if (!t->schedule->has_waits)
+    if (t->schedule->has_gaps)
+        out_str(out,
+                "Note     records of waits were lost: waits are guessed from samples, and ends "
+                "of processes\n");
+    else if (!t->schedule->has_waits)
         out_str(out, "Note     waits were not recorded, and are guessed from samples: 'monarc run "
                      "--off-cpu' records them\n");
+}
+
+static void path_open_row(struct out *out, const struct recording *r, double ns, uint32_t row,
+                          int room)
+{
+    static const char *const BEFORE[ROWS] = {"", "unknown, while ", "polling, by "};
+    static const char *const AFTER[ROWS] = {"", " waited", ""};
+    const char *before = BEFORE[row % ROWS], *after = AFTER[row % ROWS];
+    int words = (int)(strlen(before) + strlen(after));
+    out_printf(out, "%8.3f        -        -        -  %s", ns / 1e9, before);
+    path_thread_text(out, r, row / ROWS, room > words ? room - words : room);
+    out_printf(out, "%s\n", after);
 }
 
 /* One row a thread. A child between fork and exec is a thread of its own, and left out.
@@ -180,6 +243,7 @@ static void path_head(struct out *out, const struct path_report *t)
  *     on path      CPU    slack   lasted  process
  *       1.972    0.298    0.000    1.972  spin 300 (30234)
  *       0.000    0.100    0.584    0.955  spin 100 (30270)
+ *       0.400        -        -        -  unknown, while spin 300 (30234) waited
  *
  * What is on the path has no slack, but not all that has none is on it: two jobs may end in the
  * same moment. */
@@ -190,17 +254,22 @@ static void path_threads(struct out *out, const struct path_report *t, int width
     enum { BEFORE = 38, USUAL = 20 };
     const struct recording *r = t->schedule->recording;
     const struct schedule_path *p = t->path;
-    uint32_t *order = path_order(r->threads.len, path_by_need, p);
+    uint32_t *order = path_order(ROWS * r->threads.len, path_by_time, p);
     size_t left = t->limit ? t->limit : USUAL, hidden = 0;
     out_str(out, "\n on path      CPU    slack   lasted  process\n");
-    for (size_t i = 0; i < r->threads.len; i++) {
-        uint32_t thread = order[i];
-        bool is_nothing = p->on_path_ns[thread] < 0.5e6 && path_lasted(r, thread) < 0.001;
+    for (size_t i = 0; i < ROWS * r->threads.len; i++) {
+        uint32_t thread = order[i] / ROWS, kind = order[i] % ROWS;
+        bool is_nothing = path_row_ns(p, order[i]) < 0.5e6 &&
+                          (kind != ROW_THREAD || path_lasted(r, thread) < 0.001);
         if (!left || is_nothing) { /* as a child before its exec */
             hidden += !is_nothing;
             continue;
         }
         left--;
+        if (kind != ROW_THREAD) {
+            path_open_row(out, r, path_row_ns(p, order[i]), order[i], width ? width - BEFORE : 0);
+            continue;
+        }
         out_printf(out, "%8.3f %8.3f ", p->on_path_ns[thread] / 1e9,
                    p->thread_cpu_ns[thread] / 1e9);
         if (p->slack_ns[thread] >= 0)
@@ -253,9 +322,12 @@ static void path_steps(struct out *out, const struct path_report *t, int width)
         /* The call is that of the longest wait of the step; a millisecond of waiting is the
          * least that is worth a name. */
         const char *call = step->waits_ns > 0 ? step->call : NULL;
+        const char *how = step->open == SCHEDULE_BY_POLL ? "(polling)"
+                          : step->open                   ? "(unknown)"
+                                                         : CAUSES[step->why];
         out_printf(out, "%8.3f %8.3f %8.3f %8.3f %8.3f  %-18s  ", (double)step->from_ns / 1e9,
                    (double)(step->to_ns - step->from_ns) / 1e9, step->cpu_ns / 1e9,
-                   step->ready_ns / 1e9, step->waits_ns / 1e9, CAUSES[step->why]);
+                   step->ready_ns / 1e9, step->waits_ns / 1e9, how);
         path_thread_text(out, r, step->thread, width ? width - BEFORE : 0);
         if (call && step->waits_ns >= 1e6)
             out_printf(out, " in %s", call);
@@ -294,6 +366,8 @@ static void path_json_threads(struct json *j, const struct path_report *t)
         json_pair_double(j, "start_time", (double)thread->start_ns / 1e9);
         json_pair_double(j, "lasted", path_lasted(r, order[i]));
         json_pair_double(j, "path_time", p->on_path_ns[order[i]] / 1e9);
+        json_pair_double(j, "unknown_time", p->unknown_ns[order[i]] / 1e9);
+        json_pair_double(j, "polled_time", p->polled_ns[order[i]] / 1e9);
         json_key(j, "slack_time");
         p->slack_ns[order[i]] >= 0 ? json_double(j, p->slack_ns[order[i]] / 1e9) : json_none(j);
         json_pair_double(j, "cpu_time", p->thread_cpu_ns[order[i]] / 1e9);
@@ -317,6 +391,10 @@ void path_json(struct out *out, const struct report_input *in)
     json_pair_double(&j, "ready_time", p->ready_ns / 1e9);
     json_pair_double(&j, "waiting_time", p->waits_ns / 1e9);
     json_pair_double(&j, "rest_time", p->rest_ns / 1e9);
+    json_pair_double(&j, "timer_time", p->ended_ns[SCHEDULE_BY_TIMER] / 1e9);
+    json_pair_double(&j, "device_time", p->ended_ns[SCHEDULE_BY_DEVICE] / 1e9);
+    json_pair_double(&j, "polled_time", p->ended_ns[SCHEDULE_BY_POLL] / 1e9);
+    json_pair_double(&j, "unknown_time", p->ended_ns[SCHEDULE_BY_UNKNOWN] / 1e9);
     json_key(&j, "waits_recorded"), json_bool(&j, s->has_waits);
     json_end(&j);
     path_json_threads(&j, t);
@@ -344,6 +422,10 @@ void path_json(struct out *out, const struct report_input *in)
         json_pair_double(&j, "waiting_time", step->waits_ns / 1e9);
         json_pair_str(&j, "call", step->call);
         json_pair_str(&j, "cause", CAUSE_WORDS[step->why]);
+        json_pair_str(&j, "open",
+                      step->open == SCHEDULE_BY_POLL ? "polled"
+                      : step->open                   ? "unknown"
+                                                     : NULL);
         json_end(&j);
     }
     json_end(&j);
@@ -372,6 +454,20 @@ static void what_if_range(struct out *out, const char *what, double was, double 
     out_str(out, ")\n");
 }
 
+static bool what_if_is_open(const struct what_if *t)
+{
+    return t->open_ns >= t->wall_ns / 200;
+}
+
+/* 0.800 s of the path end for unknown reasons: -50 % to +0 % */
+static void what_if_open(struct out *out, const struct what_if *t)
+{
+    if (what_if_is_open(t))
+        out_printf(out, "%.3f s of the path end for unknown reasons: %+.0f %% to %+.0f %%.\n",
+                   t->open_ns / 1e9, 100 * (t->soonest_ns - t->wall_ns) / t->wall_ns,
+                   100 * (t->latest_ns - t->wall_ns) / t->wall_ns);
+}
+
 /* The changes, what becomes of both times, and what the bounds mean. */
 void what_if_text(struct out *out, const struct report_input *in)
 {
@@ -387,12 +483,17 @@ void what_if_text(struct out *out, const struct report_input *in)
     what_if_range(out, "CPU time ", t->cpu_ns, fmax(0, t->new_cpu_ns - t->cpu_error_ns),
                   t->new_cpu_ns + t->cpu_error_ns);
     what_if_range(out, "wall time", t->wall_ns, t->soonest_ns, t->latest_ns);
-    out_str(out,
-            t->is_one_thread
-                ? "\nOne thread: what is saved is saved. The range is the error of sampling.\n"
-                : "\nThe lower bound assumes that threads were woken by those that seem to have "
-                  "done it; the upper\none, that waits for locks, pipes and sockets end no "
-                  "sooner than they did. Both include the\nerror of sampling.\n");
+    out_char(out, '\n');
+    what_if_open(out, t);
+    if (t->is_one_thread && !what_if_is_open(t))
+        out_str(out,
+                "One thread: what is saved is saved. The range is the error of sampling and, at "
+                "its lower end,\nthat less work waits less for a CPU.\n");
+    else
+        out_str(out, "The lower bound assumes that waits whose cause is not sure end sooner by as "
+                     "much as any thread\ncan, and that less work waits less for a CPU; the upper "
+                     "one, that waits for locks, pipes and\nsockets end no sooner than they did. "
+                     "Both include the error of sampling.\n");
     if (!t->has_waits && !t->is_one_thread)
         out_str(out,
                 "Waits were not recorded: 'monarc run --off-cpu' makes the bounds narrower.\n");
@@ -415,6 +516,7 @@ void what_if_json(struct out *out, const struct report_input *in)
     json_end(&j);
     json_key(&j, "waits_recorded"), json_bool(&j, t->has_waits);
     json_key(&j, "one_thread"), json_bool(&j, t->is_one_thread);
+    json_pair_double(&j, "unknown_time", t->open_ns / 1e9);
     /* Three for CPU time, then three for wall time: before, low, high. An error of sampling may
      * reach below zero, which no time does. */
     const double times[] = {t->cpu_ns,

@@ -113,6 +113,7 @@ struct what_if {
     double wall_ns, cpu_ns;          /* as it was */
     double new_cpu_ns, cpu_error_ns; /* the latter: of the 95 % interval, half */
     double soonest_ns, latest_ns;    /* wall time, sampling error included */
+    double open_ns;                  /* of the path's waits, those whose end is open */
 };
 
 /* Finished tables, of which `needs` of a report says which one it prints; the others may be NULL.

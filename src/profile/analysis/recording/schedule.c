@@ -8,27 +8,31 @@
  *   futex               the thread of the process that ended last before the wait did, by at most
  *                       JOIN_NS: it was joined. Else a thread of the process that ran when the wait
  *                       ended, or had just stopped: it released a lock, or signalled
- *   poll, read, ...     the end of a child within NEAR_NS, which closes pipes or sends SIGCHLD.
- * Else a thread of another process that ran then: it wrote, or read sleep, files, ready nobody:
- * that takes its time
- *
+ *   poll, read,         the end of a child within NEAR_NS, which closes pipes or sends SIGCHLD.
+ *   sigwait, ...        Else a thread that ran then: it wrote, or sent a signal. One of the own
+ *                       process is a guess, as somebody outside of the job may have done it
+ *   sleep, files,       nobody: that takes its time
+ *   ready
+ *   sleep, many short   nobody that is known: it looks again and again for what somebody does
+ *   ones of one place
  *   not known           any of these, as a guess
  *
  * Where one thread alone can have been it, that is as good as known; of several, the one that
- * stopped running just then, else the one that had run longest. Which of the two it is, is kept.
+ * stopped running just then, else the one that had run longest. Which of the two it is, is kept. A
+ * wait for which nobody is found is open: it is never taken for the thread's own work.
  *
- * Without recorded waits, stretches of slices without samples are taken for waits of unknown kind,
- * which may end with a child or a thread, and nothing else.
+ * Without recorded waits, or where too many are lost, stretches of slices without samples are taken
+ * for waits of unknown kind, which may end with a child or a thread, and nothing else.
  *
  * Cost: n log n for n points; each wait looks at the threads that run at its end. */
 #include "profile/analysis/recording/schedule.h"
 
-#include "arch/arch.h"
 #include "base/err.h"
 #include "base/map.h"
 #include "base/sort.h"
 #include "base/vec.h"
 #include "profile/analysis/recording/parallelism.h"
+#include "profile/analysis/recording/schedule_private.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,11 +44,13 @@
  * needs the woken thread to get a CPU, hence JOIN_NS; of pipes and signals the other side has to
  * be read, hence NEAR_NS. */
 enum { JUST_NS = 300 * 1000, MOST_LOOKED = 512 };
+/* A thread that sleeps so often at one place, not longer each time, looks for something. */
+enum { POLL_SLEEPS = 5 };
+#define POLL_NS (200 * MS)
 #define JOIN_NS (5 * MS)
+/* On a busy machine a woken thread gets its CPU so late that nobody runs any more who woke it. */
+#define LATE_NS (20 * MS)
 #define NEAR_NS (10 * MS)
-
-/* What kind of call a wait is in decides who may have ended it. */
-enum wait_kind { WAIT_ALONE, WAIT_CHILD, WAIT_THREAD, WAIT_PEER, WAIT_ANY, WAIT_NO_CPU };
 
 /* A wait while it is made: of a lane, from one moment to the other. `cause_lane` is
  * SCHEDULE_NONE as long as nobody is known who ended it. `node` is where on the tree of stacks
@@ -53,6 +59,7 @@ struct made_wait {
     uint32_t lane, node;
     uint64_t from_ns, to_ns;
     enum wait_kind kind;
+    bool is_poll; /* of WAIT_TIMER */
     uint32_t cause_lane;
     uint64_t cause_ns;
     enum schedule_cause why;
@@ -194,48 +201,14 @@ static void make_forks(struct making *m)
 
 /* --- waits ----------------------------------------------------------------------------------- */
 
-/* Lists are short, and each node is looked up once a wait: no table is worth it. */
-static bool wait_is_one_of(const char *name, const char *const *names)
+/* How a wait ended of which no cause is known. */
+static enum schedule_ending ending_of(const struct made_wait *w)
 {
-    for (; *names; names++)
-        if (!strcmp(name, *names))
-            return true;
-    return false;
-}
-
-/* What the call says of who may end the wait. Calls that are in no list take their time alone. */
-static enum wait_kind wait_kind_of(const struct recording *r, uint32_t node)
-{
-    /* Names, not numbers, as numbers differ between machines; some names are of one machine
-     * alone (futex_time64 on 32 bits). A call that does not wait for another thread of the job,
-     * as nanosleep or fsync, is left out on purpose. */
-    static const char *const CHILD[] = {"wait4", "waitid", "waitpid", "vfork", NULL};
-    static const char *const THREAD[] = {"futex", "futex_time64", "futex_wait", NULL};
-    static const char *const PEER[] = {
-        "read",     "write",      "readv",         "writev",       "pread64",
-        "poll",     "ppoll",      "ppoll_time64",  "select",       "_newselect",
-        "pselect6", "epoll_wait", "epoll_pwait",   "epoll_pwait2", "recvfrom",
-        "recvmsg",  "recvmmsg",   "sendto",        "sendmsg",      "accept",
-        "accept4",  "connect",    "rt_sigsuspend", "pause",        "rt_sigtimedwait",
-        "splice",   "sendfile",   "msgrcv",        "semop",        "semtimedop",
-        "flock",    NULL};
-    if (node == RECORDING_NONE)
-        return WAIT_ANY;
-    const struct recording_node *n = &r->nodes.at[node];
-    if (r->objects.at[n->object].kind != RECORDING_OBJECT_WAIT)
-        return WAIT_ANY;
-    if (n->address == RECORDING_WAIT_READY)
-        return WAIT_NO_CPU;
-    if (n->address == RECORDING_WAIT_UNKNOWN)
-        return WAIT_ANY;
-    const char *name = arch_syscall_name(r->machine, n->address);
-    if (!name)
-        return WAIT_ALONE;
-    if (wait_is_one_of(name, CHILD))
-        return WAIT_CHILD;
-    if (wait_is_one_of(name, THREAD))
-        return WAIT_THREAD;
-    return wait_is_one_of(name, PEER) ? WAIT_PEER : WAIT_ALONE;
+    if (w->cause_lane != SCHEDULE_NONE)
+        return SCHEDULE_BY_CAUSE;
+    if (w->kind == WAIT_TIMER)
+        return w->is_poll ? SCHEDULE_BY_POLL : SCHEDULE_BY_TIMER;
+    return w->kind == WAIT_DEVICE ? SCHEDULE_BY_DEVICE : SCHEDULE_BY_UNKNOWN;
 }
 
 /* Adds one, cut to its lane's life; what overlaps the one before, or is nothing, is left out. */
@@ -254,7 +227,7 @@ static void make_wait(struct making *m, uint32_t thread, uint64_t from_ns, uint6
                                                .node = node,
                                                .from_ns = from_ns,
                                                .to_ns = to_ns,
-                                               .kind = wait_kind_of(m->r, node),
+                                               .kind = schedule_wait_kind(m->r, node),
                                                .cause_lane = SCHEDULE_NONE});
 }
 
@@ -272,11 +245,18 @@ static void make_gap(struct making *m, uint32_t thread, uint64_t from_ns, uint64
     make_wait(m, thread, from_ns, to_ns, RECORDING_NONE);
 }
 
-/* Stretches of a thread's life without CPU time, of some slices at least. */
+/* Stretches of a thread's life without CPU time, of some slices at least, and of more than lies
+ * between two samples of a thread that runs: each stands for a whole period, which is drawn. */
 static void make_waits_of_gaps(struct making *m)
 {
+    enum { PERIODS = 4 };
     const struct recording *r = m->r;
     uint64_t least = 2 * r->slice_ns > 5 * MS ? 2 * r->slice_ns : 5 * MS;
+    uint64_t period = r->events.at[0].period;
+    if (!period && r->rate)
+        period = 1000 * MS / r->rate;
+    if (period < 1000 * MS && least < PERIODS * period)
+        least = PERIODS * period;
     const struct schedule *s = m->s;
     for (size_t i = 0, end; i < r->threads.len; i++) {
         const struct recording_thread *t = &r->threads.at[i];
@@ -293,6 +273,34 @@ static void make_waits_of_gaps(struct making *m)
         }
         if (last > from + least)
             make_gap(m, (uint32_t)i, from, last);
+    }
+}
+
+static int waits_by_place(const void *left, const void *right, void *context)
+{
+    const struct making *m = context;
+    const struct made_wait *l = &m->waits.at[*(const uint32_t *)left];
+    const struct made_wait *r = &m->waits.at[*(const uint32_t *)right];
+    if (l->lane != r->lane)
+        return l->lane < r->lane ? -1 : 1;
+    return l->node < r->node ? -1 : l->node > r->node;
+}
+
+/* Which sleeps are polls. With one thread there is nobody else to look for. */
+static void make_polls(struct making *m)
+{
+    uint32_t *sleeps = ARENA_NEW(&m->scratch, uint32_t, m->waits.len + 1);
+    size_t len = 0;
+    for (uint32_t i = 0; i < m->waits.len && m->lanes.len > 1; i++)
+        if (m->waits.at[i].kind == WAIT_TIMER &&
+            m->waits.at[i].to_ns - m->waits.at[i].from_ns <= POLL_NS)
+            sleeps[len++] = i;
+    qsort_r(sleeps, len, sizeof *sleeps, waits_by_place, m);
+    for (size_t i = 0, end; i < len; i = end) {
+        for (end = i; end < len && !waits_by_place(&sleeps[i], &sleeps[end], m);)
+            end++;
+        for (size_t k = i; k < end && end - i >= POLL_SLEEPS; k++)
+            m->waits.at[sleeps[k]].is_poll = true;
     }
 }
 
@@ -407,36 +415,48 @@ static void set_running(struct making *m, uint32_t lane, bool runs, uint64_t at_
  * waits are too short to be kept, not all are looked at. Scores: 2 for who has stopped just now,
  * as whoever unlocks and then sleeps has; else the part of the wait for which the other has run,
  * since who held a lock all that time is likelier than who came a moment ago. One candidate is
- * taken for certain, several are a guess. `is_inside` chooses threads of the waiter's own
- * process, or all others. */
-static void cause_by_runner(struct making *m, struct made_wait *w, bool is_inside,
-                            const uint32_t *left, size_t left_len)
+ * taken for certain, several are a guess, and so is who stopped last if there are none. Locks are
+ * of the waiter's own process. Who writes or sends a signal may be of any: as soon as the own
+ * process has one that can have done it, nobody is certain. */
+static void cause_by_runner(struct making *m, struct made_wait *w, const uint32_t *left,
+                            size_t left_len)
 {
     uint32_t pid = lane_process(m, w->lane)->pid, best = SCHEDULE_NONE, candidates = 0;
+    bool is_doubtful = false;
     double best_score = -1;
     size_t looked = m->running.len < MOST_LOOKED ? m->running.len : MOST_LOOKED;
     for (size_t i = 0; i < looked + left_len; i++) {
         bool runs = i < looked;
         uint32_t lane = runs ? m->running.at[i] : left[i - looked];
         const struct made_lane *l = &m->lanes.at[lane];
-        if (lane == w->lane || (lane_process(m, lane)->pid == pid) != is_inside ||
+        bool is_inside = lane_process(m, lane)->pid == pid;
+        if (lane == w->lane || (w->kind == WAIT_THREAD && !is_inside) ||
             (!runs &&
              (l->running_at || l->left_ns + JUST_NS < w->to_ns || l->left_ns <= w->from_ns)))
             continue;
         uint64_t since = l->on_ns > w->from_ns ? l->on_ns : w->from_ns;
         double score = runs ? (double)(w->to_ns - since) / (double)(w->to_ns - w->from_ns) : 2;
         candidates += lane != best;
+        is_doubtful |= w->kind != WAIT_THREAD && is_inside;
         if (score > best_score) {
             best = lane;
             best_score = score;
         }
+    }
+    for (size_t i = 0; i < left_len && !candidates; i++) {
+        const struct made_lane *l = &m->lanes.at[left[i]];
+        bool is_inside = lane_process(m, left[i])->pid == pid;
+        bool is_it = left[i] != w->lane && (w->kind != WAIT_THREAD || is_inside) &&
+                     l->left_ns > w->from_ns && l->left_ns + LATE_NS >= w->to_ns;
+        if (is_it && (best == SCHEDULE_NONE || l->left_ns > m->lanes.at[best].left_ns))
+            best = left[i];
     }
     if (best == SCHEDULE_NONE)
         return;
     const struct made_lane *l = &m->lanes.at[best];
     w->cause_lane = best;
     w->cause_ns = l->running_at ? w->to_ns : l->left_ns;
-    w->why = candidates == 1 ? SCHEDULE_WOKEN : SCHEDULE_GUESSED;
+    w->why = candidates == 1 && !is_doubtful ? SCHEDULE_WOKEN : SCHEDULE_GUESSED;
 }
 
 /* Beginnings and ends of running, in the order of time: ends of waits first, since who wakes is
@@ -457,8 +477,7 @@ static int switches_in_order(const void *left, const void *right)
 
 /* One sweep through time. `left` is a ring of those that stopped last: few others can have
  * stopped within JUST_NS before a wait ends. Each wait is first tried with the exact reasons,
- * ends of children and threads, and only then with who ran. Own threads come before other
- * processes. */
+ * ends of children and threads, and only then with who ran. */
 static void make_causes(struct making *m)
 {
     enum { RECENT = 32 };
@@ -484,13 +503,10 @@ static void make_causes(struct making *m)
         bool is_wait = all[i].what < 2;
         struct made_wait *w = is_wait ? &m->waits.at[all[i].ref] : NULL;
         uint32_t lane = is_wait ? w->lane : all[i].ref;
-        if (all[i].what == 0 && w->kind != WAIT_ALONE && w->kind != WAIT_NO_CPU) {
+        if (all[i].what == 0 && w->kind >= WAIT_CHILD && w->kind <= WAIT_ANY) {
             cause_by_end(m, w);
-            bool may_look = m->s->has_waits && w->kind != WAIT_CHILD;
-            if (w->cause_lane == SCHEDULE_NONE && may_look && w->kind != WAIT_PEER)
-                cause_by_runner(m, w, true, left, left_len);
-            if (w->cause_lane == SCHEDULE_NONE && may_look && w->kind != WAIT_THREAD)
-                cause_by_runner(m, w, false, left, left_len);
+            if (w->cause_lane == SCHEDULE_NONE && m->s->has_waits && w->kind != WAIT_CHILD)
+                cause_by_runner(m, w, left, left_len);
             if (w->why == SCHEDULE_WOKEN && w->kind == WAIT_ANY)
                 w->why = SCHEDULE_GUESSED; /* it may have been anything */
         }
@@ -637,6 +653,7 @@ static void make_points(struct making *m, struct arena *a)
                         : s->points[i - 1].thread;
         p->state = inside ? (uint8_t)state_of(inside) : SCHEDULE_RUNS;
         p->node = inside ? inside->node : RECORDING_NONE;
+        p->ending = inside ? (uint8_t)ending_of(inside) : SCHEDULE_BY_CAUSE;
         if (mark->rank == MARK_SOURCE)
             *(mark->is_fork ? &maker[mark->ref] : &source[mark->ref]) = i;
     }
@@ -661,45 +678,17 @@ static void make_points(struct making *m, struct arena *a)
     order_points(m);
 }
 
-/* --- CPU time -------------------------------------------------------------------------------- */
+/* --- the graph ------------------------------------------------------------------------------- */
 
-/* A sample that is CPU time, to be sorted by where it belongs. */
-struct placed_sample {
-    uint32_t thread, slice, sample;
-};
-
-static int samples_by_thread(const void *left, const void *right)
+/* Whether so much of what the kernel told was lost that waits are missing, or seem to go on where
+ * they were over. */
+static bool lost_waits(const struct recording *r)
 {
-    const struct placed_sample *l = left, *r = right;
-    if (l->thread != r->thread)
-        return l->thread < r->thread ? -1 : 1;
-    return l->slice < r->slice ? -1 : l->slice > r->slice;
-}
-
-/* CPU time by thread and slice, and from each sample to its row. Waits are samples too, and have
- * no row: they are off the CPU. */
-static void make_rows(struct schedule *s, struct arena *a)
-{
-    const struct recording *r = s->recording;
-    VEC(struct placed_sample) placed = {0};
-    s->row_of = ARENA_NEW(a, uint32_t, r->samples.len + 1);
-    for (uint32_t i = 0; i < r->samples.len; i++) {
-        const struct recording_sample *sample = &r->samples.at[i];
-        s->row_of[i] = SCHEDULE_NONE;
-        if (sample->event == s->event && !recording_is_wait(r, sample->node))
-            vec_push(&placed, (struct placed_sample){sample->thread, sample->slice, i});
-    }
-    if (placed.len)
-        qsort(placed.at, placed.len, sizeof *placed.at, samples_by_thread);
-    s->rows = ARENA_NEW(a, struct schedule_row, placed.len + 1);
-    for (size_t i = 0; i < placed.len; i++) {
-        const struct placed_sample *p = &placed.at[i];
-        if (!i || samples_by_thread(&placed.at[i - 1], p))
-            s->rows[s->rows_len++] = (struct schedule_row){.thread = p->thread, .slice = p->slice};
-        s->rows[s->rows_len - 1].cpu_ns += (double)r->samples.at[p->sample].weight;
-        s->row_of[p->sample] = (uint32_t)(s->rows_len - 1);
-    }
-    vec_free(&placed);
+    uint64_t lost = 0;
+    for (size_t i = 0; i < r->losses.len; i++)
+        if (r->losses.at[i].kind == RECORDING_LOST_RECORDS)
+            lost += r->losses.at[i].ns;
+    return lost > r->length_ns / 100;
 }
 
 /* The order of steps matters: gaps need the rows and forks, causes need all waits, and points
@@ -707,17 +696,18 @@ static void make_rows(struct schedule *s, struct arena *a)
 bool schedule_make(struct schedule *s, const struct recording *r, struct arena *a, struct err *e)
 {
     struct making m = {.s = s, .r = r};
-    *s = (struct schedule){.recording = r, .has_waits = r->waits.len > 0};
+    *s = (struct schedule){.recording = r, .has_gaps = r->waits.len && lost_waits(r)};
+    s->has_waits = r->waits.len && !s->has_gaps;
     if (!r->threads.len || !r->events.len || r->events.at[0].unit != RECORDING_UNIT_NS ||
         !r->length_ns || !r->slice_ns)
         return err_set(e,
                        "needs a recording of time, with its processes and threads ('monarc run')");
     if (r->parts.len > 1)
         return err_set(e, "is of several runs: name one of them (NAME.monarc/run-1)");
-    make_rows(s, a);
+    schedule_make_rows(s, a);
     make_lanes(&m);
     make_forks(&m);
-    for (size_t i = 0; i < r->waits.len; i++) {
+    for (size_t i = 0; i < r->waits.len && s->has_waits; i++) {
         const struct recording_wait *w = &r->waits.at[i];
         make_wait(&m, w->thread, w->from_ns, w->from_ns + w->length_ns, w->node);
     }
@@ -725,14 +715,17 @@ bool schedule_make(struct schedule *s, const struct recording *r, struct arena *
         make_waits_of_gaps(&m);
     if (m.waits.len)
         qsort(m.waits.at, m.waits.len, sizeof *m.waits.at, waits_by_lane);
+    make_polls(&m);
     make_causes(&m);
     make_points(&m, a);
-    /* The job ends with its first process. */
+    /* The job ends with its first process; that with its main thread, whose end ends others, unless
+     * one goes on. */
     uint32_t last = m.lane_of[0];
-    for (uint32_t i = 0; i < m.lanes.len; i++)
-        if (lane_process(&m, i)->pid == r->processes.at[0].pid &&
-            m.lanes.at[i].end_ns > m.lanes.at[last].end_ns)
+    for (uint32_t i = 0; i < m.lanes.len; i++) {
+        uint64_t least = m.lanes.at[last].end_ns + (lane_is_main(&m, last) ? LATE_NS : 0);
+        if (lane_process(&m, i)->pid == r->processes.at[0].pid && m.lanes.at[i].end_ns > least)
             last = i;
+    }
     s->end = s->lanes[last].first + s->lanes[last].len - 1;
     vec_free(&m.lanes);
     vec_free(&m.waits);

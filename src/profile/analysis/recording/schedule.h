@@ -29,6 +29,23 @@ enum schedule_cause {
     SCHEDULE_CAUSES
 };
 
+/* Why a wait without a cause in the job ended. What takes its own time would take as long if it
+ * began sooner; what is open may have ended for any reason, also for something that another thread
+ * of the job did. */
+enum schedule_ending {
+    SCHEDULE_BY_CAUSE, /* another point of the graph */
+    SCHEDULE_BY_TIMER,
+    SCHEDULE_BY_DEVICE,  /* a file, a page */
+    SCHEDULE_BY_POLL,    /* open: one of many short sleeps of a place, which looks for something */
+    SCHEDULE_BY_UNKNOWN, /* open */
+    SCHEDULE_ENDINGS
+};
+
+static inline bool schedule_is_open(uint8_t ending)
+{
+    return ending >= SCHEDULE_BY_POLL;
+}
+
 enum schedule_state {
     SCHEDULE_RUNS, /* or waits for times that are too short to be known */
     SCHEDULE_READY,
@@ -41,6 +58,7 @@ struct schedule_point {
     uint32_t cause;        /* another point, or SCHEDULE_NONE */
     uint8_t why;           /* enum schedule_cause */
     uint8_t state;         /* from here to the lane's next point: enum schedule_state */
+    uint8_t ending;        /* of that wait: enum schedule_ending */
     uint32_t node;         /* where it waits then; RECORDING_NONE: not known */
     double cpu_ns;         /* of that stretch, by samples */
     double saved_ns;       /* of these, by schedule_save() */
@@ -62,6 +80,7 @@ struct schedule {
     const struct recording *recording;
     uint32_t event;
     bool has_waits; /* they were recorded; else they are what samples leave free */
+    bool has_gaps;  /* of what was recorded too much was lost: they are what samples leave free */
     struct schedule_lane *lanes;
     uint32_t lanes_len;
     struct schedule_point *points; /* by lane, then time */
@@ -78,12 +97,14 @@ struct schedule {
 MUST_CHECK bool schedule_make(struct schedule *s, const struct recording *r, struct arena *a,
                               struct err *e);
 
-/* A piece of the critical path that is in one thread, without a cause within. */
+/* A piece of the critical path that is in one thread, without a cause within; what is open is a
+ * piece of its own. */
 struct schedule_step {
     uint32_t thread;
     uint64_t from_ns, to_ns;
     uint8_t why; /* how the path came here from the step before; UNKNOWN: it was there */
     double cpu_ns, ready_ns, waits_ns, rest_ns; /* sums of it; rest: running, but no CPU time */
+    uint8_t open;  /* it is such a wait, whose end may be any thread's work: enum schedule_ending */
     uint32_t node; /* where it waited longest; RECORDING_NONE: nowhere */
     uint64_t longest_ns;
     const char *call; /* its name; NULL: it is in none, or not known */
@@ -93,18 +114,26 @@ struct schedule_path {
     struct schedule_step *steps; /* from the start to the end */
     size_t len;
     double cpu_ns, ready_ns, waits_ns,
-        rest_ns; /* rest: of running stretches what is not CPU time */
-    double *on_path_ns, *slack_ns,
-        *thread_cpu_ns; /* per thread of the run; slack < 0: none known */
-    double *node_ns;    /* per node, CPU time on the path */
-    uint64_t sure_ns;   /* of the path's way, behind causes that are exact */
+        rest_ns;                       /* rest: of running stretches what is not CPU time */
+    double ended_ns[SCHEDULE_ENDINGS]; /* of waits_ns, by how they ended */
+    /* Per thread of the run: what the end hung on, without its waits that are open, which are
+     * polled_ns and unknown_ns; slack < 0: none known. */
+    double *on_path_ns, *polled_ns, *unknown_ns, *slack_ns, *thread_cpu_ns;
+    double *node_ns; /* per node, CPU time on the path */
 };
+
+/* Of the path's waits those that are open. */
+static inline double schedule_open_ns(const struct schedule_path *p)
+{
+    return p->ended_ns[SCHEDULE_BY_POLL] + p->ended_ns[SCHEDULE_BY_UNKNOWN];
+}
 
 void schedule_find_path(struct schedule *s, struct schedule_path *p, struct arena *a);
 
 /* What is known of waits decides by how much others are sooner. */
 enum schedule_bound {
-    SCHEDULE_SOONEST, /* who is likely to have woken a thread has; nobody else holds it up */
+    SCHEDULE_SOONEST, /* who alone can have woken a thread has; what is open, or a guess, hung on
+                         whatever saves most */
     SCHEDULE_LATEST   /* a wait of unknown cause ends when it did */
 };
 

@@ -2,7 +2,8 @@
  * job would have taken if some code took less.
  *
  * The path is found backwards from the last point. A point with a cause goes on there; any other at
- * the one before it in its lane. What lies between a cause and the point that it caused is time in
+ * the one before it in its lane; a wait whose end is open is a step of its own, as what the job
+ * hung on then is not known. What lies between a cause and the point that it caused is time in
  * which the thread was woken, and not on a CPU yet.
  *
  * For slack and lengths, each stretch of a lane takes what it took, with one exception: a wait with
@@ -20,8 +21,10 @@
 #include "arch/arch.h"
 #include "base/sort.h"
 #include "base/vec.h"
+#include "profile/analysis/recording/schedule_private.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The point after this one in its lane, or SCHEDULE_NONE. */
@@ -46,6 +49,43 @@ static bool point_ends_with_cause(const struct schedule *s, uint32_t point)
 }
 
 /* --- CPU time of stretches ------------------------------------------------------------------- */
+
+/* A sample that is CPU time, to be sorted by where it belongs. */
+struct placed_sample {
+    uint32_t thread, slice, sample;
+};
+
+static int samples_by_thread(const void *left, const void *right)
+{
+    const struct placed_sample *l = left, *r = right;
+    if (l->thread != r->thread)
+        return l->thread < r->thread ? -1 : 1;
+    return l->slice < r->slice ? -1 : l->slice > r->slice;
+}
+
+void schedule_make_rows(struct schedule *s, struct arena *a)
+{
+    const struct recording *r = s->recording;
+    VEC(struct placed_sample) placed = {0};
+    s->row_of = ARENA_NEW(a, uint32_t, r->samples.len + 1);
+    for (uint32_t i = 0; i < r->samples.len; i++) {
+        const struct recording_sample *sample = &r->samples.at[i];
+        s->row_of[i] = SCHEDULE_NONE;
+        if (sample->event == s->event && !recording_is_wait(r, sample->node))
+            vec_push(&placed, (struct placed_sample){sample->thread, sample->slice, i});
+    }
+    if (placed.len)
+        qsort(placed.at, placed.len, sizeof *placed.at, samples_by_thread);
+    s->rows = ARENA_NEW(a, struct schedule_row, placed.len + 1);
+    for (size_t i = 0; i < placed.len; i++) {
+        const struct placed_sample *p = &placed.at[i];
+        if (!i || samples_by_thread(&placed.at[i - 1], p))
+            s->rows[s->rows_len++] = (struct schedule_row){.thread = p->thread, .slice = p->slice};
+        s->rows[s->rows_len - 1].cpu_ns += (double)r->samples.at[p->sample].weight;
+        s->row_of[p->sample] = (uint32_t)(s->rows_len - 1);
+    }
+    vec_free(&placed);
+}
 
 /* Calls for each slice that [from, to) touches and in which the thread has CPU time. `ns` is how
  * much of the slice lies in [from, to). Rows are sorted by thread and slice, so the first is
@@ -162,35 +202,67 @@ static uint32_t point_that_looks(const struct schedule *s, uint32_t point, const
     return next < last ? next_wait[next] : SCHEDULE_NONE;
 }
 
-/* Both bounds come from one pass in the order of points. The early one takes each cause for
- * true: what a thread waits for comes sooner. The late one believes only in ends and starts,
- * which are exact; a lock or a pipe may have been let go by somebody else, so such waits end no
- * sooner than they did. A thread cannot save more than a stretch lasts. */
+/* By how much a stretch that begins with `b` gets shorter, at most by what it lasts. Who has less
+ * to do on a busy machine waits less for a CPU, too: that is as likely as that it waits as long, so
+ * each bound takes the way that lies on its side. `share`: of what its lane ran last, the part that
+ * goes. */
+static double stretch_saves(const struct schedule_point *b, double lasts, double share,
+                            enum schedule_bound bound)
+{
+    bool is_wide = bound == SCHEDULE_SOONEST ? share > 0 : share < 0;
+    double saves = b->saved_ns;
+    if (is_wide && b->state != SCHEDULE_WAITS)
+        saves = bound == SCHEDULE_SOONEST ? fmax(saves, lasts * share) : fmin(saves, lasts * share);
+    return fmin(saves, lasts);
+}
+
+/* Both bounds come from one pass in the order of points. The early one takes the cause of a wait
+ * for true where nobody else can have been it: what a thread waits for comes sooner. Of other waits
+ * it only knows that they were not ended sooner than anything in the job is: `most` is by how much
+ * any thread can be sooner by then, and `late` by how much later, if code takes longer. The late
+ * one believes only in ends and starts, which are exact; a lock or a pipe may have been let go by
+ * somebody else, so such waits end no sooner than they did. A thread cannot save more than a
+ * stretch lasts. */
 double schedule_length(const struct schedule *s, enum schedule_bound bound, struct arena *a)
 {
     double *at = ARENA_NEW(a, double, s->points_len + 1);
     double *looked_at = ARENA_NEW(a, double, s->points_len + 1);
     const bool *is_needed = points_needed(s, a);
     const uint32_t *next_wait = points_next_wait(s, a);
+    /* Of one thread that was not seen to wait, nothing says that it did. */
+    bool is_alone = s->lanes_len == 1 && !s->has_waits;
+    double *saves = ARENA_NEW(a, double, s->points_len + 1);
+    double *share = ARENA_NEW(a, double, s->lanes_len + 1);
+    double most = 0, late = 0;
     for (uint32_t i = 0; i < s->points_len; i++) {
         uint32_t point = s->order[i], before = point_before(s, point);
+        uint32_t next = point_next(s, point);
         const struct schedule_point *p = &s->points[point];
         const struct schedule_point *b = before == SCHEDULE_NONE ? NULL : &s->points[before];
         const struct schedule_point *c = p->cause == SCHEDULE_NONE ? NULL : &s->points[p->cause];
         bool is_sure = p->why == SCHEDULE_MADE || p->why == SCHEDULE_ENDED;
         bool has_cause = point_ends_with_cause(s, point);
+        bool is_open = b && b->state == SCHEDULE_WAITS && !is_alone &&
+                       (has_cause ? p->why == SCHEDULE_GUESSED : !c && schedule_is_open(b->ending));
         double time = b ? at[before] : 0;
         if (!b && !c)
             time = (double)p->at_ns; /* it was there before, or nobody knows why it begins */
-        if (b && !has_cause)
-            time += fmax(0, (double)(p->at_ns - b->at_ns) -
-                                fmin(b->saved_ns, (double)(p->at_ns - b->at_ns)));
-        if (c)
+        if (is_open)
+            time = fmax(time, (double)p->at_ns - most);
+        else if (b && !has_cause)
+            time += (double)(p->at_ns - b->at_ns) - saves[before];
+        if (c && !is_open)
             time = fmax(time, at[p->cause] + (double)(p->at_ns - c->at_ns));
-        if (has_cause && bound == SCHEDULE_LATEST && !is_sure)
-            time = fmax(time, (double)p->at_ns);
+        if ((is_open || (has_cause && !is_sure)) && bound == SCHEDULE_LATEST)
+            time = fmax(time, (double)p->at_ns + (is_open ? late : 0));
         time = fmax(time, looked_at[point]);
         at[point] = time;
+        double lasts = next == SCHEDULE_NONE ? 0 : (double)(s->points[next].at_ns - p->at_ns);
+        if (p->state == SCHEDULE_RUNS && p->cpu_ns > 0)
+            share[p->lane] = p->saved_ns / p->cpu_ns;
+        saves[point] = stretch_saves(p, lasts, share[p->lane], bound);
+        most = fmax(most, (double)p->at_ns - time + saves[point]);
+        late = fmax(late, time - (double)p->at_ns + fmax(-saves[point], 0));
         uint32_t looks = bound == SCHEDULE_LATEST ? point_that_looks(s, point, is_needed, next_wait)
                                                   : SCHEDULE_NONE;
         if (looks != SCHEDULE_NONE)
@@ -232,17 +304,21 @@ static double *schedule_latest(const struct schedule *s, struct arena *a)
 typedef VEC(struct schedule_step) step_list;
 
 /* Puts a stretch in front of the path so far: into its first step, if that is of the same thread
- * and did not begin with a cause. `point`: where the stretch begins; is_late: woken, not on a
- * CPU yet. Steps are gathered backwards, so the last of the list is the earliest so far. Of the
- * waits of a step the longest one gives it its call. */
-static void path_put(struct schedule *s, step_list *steps, uint32_t point, uint64_t from_ns,
-                     uint64_t to_ns, bool is_late)
+ * and did not begin with a cause, and both are open for the same reason or neither is. `point`:
+ * where the stretch begins; is_late: woken, not on a CPU yet. Steps are gathered backwards, so the
+ * last of the list is the earliest so far. Of the waits of a step the longest one gives it its
+ * call. */
+static void path_put(struct schedule *s, struct schedule_path *p, step_list *steps, uint32_t point,
+                     uint64_t from_ns, uint64_t to_ns, bool is_late)
 {
     const struct schedule_point *at = &s->points[point];
     double ns = (double)(to_ns - from_ns);
     struct schedule_step *step = steps->len ? &steps->at[steps->len - 1] : NULL;
-    if (!step || step->thread != at->thread || step->why) {
+    bool is_open = !is_late && at->state == SCHEDULE_WAITS && schedule_is_open(at->ending);
+    uint8_t open = is_open ? at->ending : SCHEDULE_BY_CAUSE;
+    if (!step || step->thread != at->thread || step->why || step->open != open) {
         vec_push(steps, (struct schedule_step){.thread = at->thread,
+                                               .open = open,
                                                .from_ns = to_ns,
                                                .to_ns = to_ns,
                                                .node = RECORDING_NONE});
@@ -253,6 +329,7 @@ static void path_put(struct schedule *s, step_list *steps, uint32_t point, uint6
         step->ready_ns += ns;
     } else if (at->state == SCHEDULE_WAITS) {
         step->waits_ns += ns;
+        p->ended_ns[at->ending] += ns;
         if (to_ns - from_ns > step->longest_ns) {
             step->longest_ns = to_ns - from_ns;
             step->node = at->node;
@@ -284,7 +361,10 @@ static void path_sum(const struct schedule *s, struct schedule_path *p)
 {
     for (size_t i = 0; i < p->len; i++) {
         const struct schedule_step *step = &p->steps[i];
-        p->on_path_ns[step->thread] += (double)(step->to_ns - step->from_ns);
+        double *sums = step->open == SCHEDULE_BY_POLL      ? p->polled_ns
+                       : step->open == SCHEDULE_BY_UNKNOWN ? p->unknown_ns
+                                                           : p->on_path_ns;
+        sums[step->thread] += (double)(step->to_ns - step->from_ns);
         if (step->rest_ns < 0) { /* samples weigh more than the time that they are of, by chance */
             p->steps[i].cpu_ns = fmax(0, step->cpu_ns + step->rest_ns);
             p->steps[i].rest_ns = 0;
@@ -313,6 +393,8 @@ void schedule_find_path(struct schedule *s, struct schedule_path *p, struct aren
     const struct recording *r = s->recording;
     step_list steps = {0};
     *p = (struct schedule_path){.on_path_ns = ARENA_NEW(a, double, r->threads.len + 1),
+                                .polled_ns = ARENA_NEW(a, double, r->threads.len + 1),
+                                .unknown_ns = ARENA_NEW(a, double, r->threads.len + 1),
                                 .slack_ns = ARENA_NEW(a, double, r->threads.len + 1),
                                 .thread_cpu_ns = ARENA_NEW(a, double, r->threads.len + 1),
                                 .node_ns = ARENA_NEW(a, double, r->nodes.len + 1)};
@@ -324,13 +406,13 @@ void schedule_find_path(struct schedule *s, struct schedule_path *p, struct aren
         const struct schedule_point *at = &s->points[point];
         uint32_t before = point_before(s, point);
         if (at->cause != SCHEDULE_NONE) {
-            path_put(s, &steps, point, s->points[at->cause].at_ns, at->at_ns, true);
+            path_put(s, p, &steps, point, s->points[at->cause].at_ns, at->at_ns, true);
             steps.at[steps.len - 1].why = at->why;
             point = at->cause;
             continue;
         }
         if (before != SCHEDULE_NONE)
-            path_put(s, &steps, before, s->points[before].at_ns, at->at_ns, false);
+            path_put(s, p, &steps, before, s->points[before].at_ns, at->at_ns, false);
         point = before;
     }
     p->steps = ARENA_NEW(a, struct schedule_step, steps.len + 1);

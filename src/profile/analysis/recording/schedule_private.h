@@ -1,0 +1,26 @@
+/* What the files share that make the graph of a job's points. */
+#ifndef MONARC_PROFILE_ANALYSIS_SCHEDULE_PRIVATE_H
+#define MONARC_PROFILE_ANALYSIS_SCHEDULE_PRIVATE_H
+
+#include "profile/analysis/recording/schedule.h"
+
+/* What kind of call a wait is in decides who may have ended it. */
+enum wait_kind {
+    WAIT_TIMER,
+    WAIT_DEVICE,
+    WAIT_CHILD,
+    WAIT_THREAD,
+    WAIT_PEER,
+    WAIT_ANY,
+    WAIT_OTHER, /* of calls of which nobody has said it */
+    WAIT_NO_CPU
+};
+
+/* What the call says of who may end the wait. */
+enum wait_kind schedule_wait_kind(const struct recording *r, uint32_t node);
+
+/* CPU time by thread and slice, and from each sample to its row. Waits are samples too, and have
+ * no row: they are off the CPU. */
+void schedule_make_rows(struct schedule *s, struct arena *a);
+
+#endif

@@ -1,0 +1,136 @@
+/* wakes.c: one thread works, and then wakes the one that all wait for, in the way that is named.
+ * Its work is the way to the end: with half of it, the program takes that much less. */
+#include "truth.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+
+TRUTH_WORK(work)
+
+enum way {
+    WAY_KILL,
+    WAY_EVENTFD,
+    WAY_PIPE,
+    WAY_FLAG,
+    WAY_CONDITION,
+    WAY_SEMAPHORE,
+    WAY_SIGWAIT,
+    WAYS
+};
+static const char *const NAMES[WAYS] = {"kill",      "eventfd",   "pipe",   "flag",
+                                        "condition", "semaphore", "sigwait"};
+
+static enum way way;
+static int event, ends[2];
+static volatile sig_atomic_t was_told;
+static _Atomic int flag;
+static sem_t semaphore;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static pthread_t waiter;
+
+static void tell(int number)
+{
+    (void)number;
+    was_told = 1;
+}
+
+static APART void await(void)
+{
+    uint64_t value;
+    int number;
+    sigset_t set, before;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    switch (way) {
+    case WAY_KILL:
+        pthread_sigmask(SIG_BLOCK, NULL, &before);
+        sigdelset(&before, SIGUSR1);
+        while (!was_told)
+            sigsuspend(&before);
+        break;
+    case WAY_EVENTFD:
+        if (read(event, &value, sizeof value) != sizeof value)
+            exit(90);
+        break;
+    case WAY_PIPE:
+        if (read(ends[0], &value, 1) != 1)
+            exit(90);
+        break;
+    case WAY_FLAG:
+        while (!flag)
+            usleep(5000);
+        break;
+    case WAY_CONDITION:
+        pthread_mutex_lock(&lock);
+        while (!flag)
+            pthread_cond_wait(&condition, &lock);
+        pthread_mutex_unlock(&lock);
+        break;
+    case WAY_SEMAPHORE: sem_wait(&semaphore); break;
+    default: sigwait(&set, &number);
+    }
+}
+
+static APART void wake(void)
+{
+    uint64_t one = 1;
+    switch (way) {
+    case WAY_EVENTFD:
+        if (write(event, &one, sizeof one) != sizeof one)
+            exit(90);
+        break;
+    case WAY_PIPE:
+        if (write(ends[1], "", 1) != 1)
+            exit(90);
+        break;
+    case WAY_FLAG: flag = 1; break;
+    case WAY_CONDITION:
+        pthread_mutex_lock(&lock);
+        flag = 1;
+        pthread_cond_signal(&condition);
+        pthread_mutex_unlock(&lock);
+        break;
+    case WAY_SEMAPHORE: sem_post(&semaphore); break;
+    default: pthread_kill(waiter, SIGUSR1);
+    }
+}
+
+/* It goes on after the wake, so that its end says nothing, and sleeps while the others end. */
+static void *worker(void *unused)
+{
+    truth_self("work", work, 0.4);
+    wake();
+    sleep(60);
+    return unused;
+}
+
+static void *waits(void *unused)
+{
+    await();
+    return unused;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t other;
+    sigset_t set;
+    double start = truth_wall_s();
+    for (way = 0; way < WAYS && (argc != 2 || strcmp(argv[1], NAMES[way])); way++)
+        ;
+    if (way == WAYS || pipe(ends) || (event = eventfd(0, 0)) < 0 || sem_init(&semaphore, 0, 0))
+        return 90;
+    signal(SIGUSR1, tell);
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_create(&waiter, NULL, waits, NULL);
+    pthread_create(&other, NULL, worker, NULL);
+    pthread_join(waiter, NULL);
+    truth_say("wait", "all", truth_wall_s() - start);
+    truth_end();
+    return 0;
+}

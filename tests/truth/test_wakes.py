@@ -1,0 +1,50 @@
+"""Who woke whom: one thread works and then wakes another that all wait for, in each way there is. By construction its
+work is on the critical path, and with half of it the program takes that much less: bounds hold that, and what is
+not known is not the waiter's work."""
+import json
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from test_time import Time
+import sequential
+from parts import load_tests
+
+WAYS = "kill", "eventfd", "pipe", "flag", "condition", "semaphore", "sigwait"
+
+
+class Wakes(Time, unittest.TestCase):
+    method = "perf"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.program = os.path.join(Time.workshop.build("wakes.c"), "wakes")
+
+    def check(self, way, *options):
+        self.run_it(*options, self.program, way)
+        truths = self.truths()
+        path = json.loads(self.monarc("path", "--json", self.recording))
+        wall = json.loads(self.monarc("what-if", "--json", self.recording, "work=2x"))["wall"]
+        worker = max(path["threads"], key=lambda t: t["cpu_time"])
+        told = worker["path_time"] + path["path"]["unknown_time"] + path["path"]["polled_time"]
+        waited, worked = truths["wait", "all"], truths["self", "work"]
+        with sequential.scattering():
+            self.assertGreater(told, 0.95 * waited - 0.02)
+            self.assertLess(wall["low"], wall["before"] - 0.5 * worked + 0.02 * waited)
+            self.assertGreater(wall["high"], wall["before"] - 0.5 * worked - 0.02 * waited)
+
+
+def case(way, *options):
+    return sequential.decided(lambda self: self.check(way, *options))
+
+
+for name in [name for name in dir(Time) if name.startswith("test_")]:
+    setattr(Wakes, name, None)
+for way in WAYS:
+    setattr(Wakes, "test_" + way, case(way, "--off-cpu"))
+setattr(Wakes, "test_without_waits", case("eventfd"))
+
+if __name__ == "__main__":
+    unittest.main()
