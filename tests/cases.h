@@ -3,7 +3,9 @@
  * CASE(name) { ... } is a case of cmocka's. The linker puts what describes them into one array, and
  * cases.c, which has main(), runs them in the order in which they stand in their file. A program
  * with a main() of its own calls run_cases(), with what is done before the first and after the last
- * of them. What cannot be tried here is SKIPPED() with the reason, which run_all.py shows. */
+ * of them. What cannot be tried here is SKIPPED() with the reason, which run_all.py shows.
+ * MONARC_PART says which cases run (parts.py): those of the slow part have names that end in _slow.
+ */
 #ifndef MONARC_TESTS_CASES_H
 #define MONARC_TESTS_CASES_H
 

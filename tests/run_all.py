@@ -303,7 +303,7 @@ def programs_of(build, slower):
 
 
 def script_program(path):
-    return Program(path, [os.path.abspath(path)], [], {}, None, None, False)
+    return Program(path, [os.path.abspath(path)], [], {}, None, None, True)
 
 
 def parse_arguments():

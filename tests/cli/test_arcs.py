@@ -210,6 +210,7 @@ class Arcs(unittest.TestCase):
             return ([(line["line"], line["count"]) for line in source["lines"]],
                     covered["totals"], lines)
 
+    @slow
     @unittest.skipUnless(shutil.which("gcc-12"), "needs gcc 12 (package gcc-12)")
     def test_the_proposals_files_show_what_gccs_do(self):
         """cover and gcov of bbg and da, and of da with gcno, are those of the gcno and gcda."""

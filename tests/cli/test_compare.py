@@ -14,6 +14,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from harness import NM, check_schema, gmon, main, monarc, monarc_json
+from parts import load_tests, slow
 import seeds
 import sequential
 
@@ -116,6 +117,7 @@ void _start(void) { wide(7); for (;;) __asm__ volatile(""); }
         start, = (row for name, row in rows.items() if name.endswith(" _start"))
         self.assertEqual((start["calls"]["old"], start["calls"]["new"]), (5, 5))
 
+    @slow
     def test_functions_of_one_name(self):
         """Where one of two static functions of one name moves in its file, lines of the other one stay what they are."""
         sides = []
@@ -204,6 +206,7 @@ class Compare(unittest.TestCase):
                       self.old.profile({"parse": 500, "sort_items": 500}, {**CALLS, **more}))
         self.assertEqual(done.returncode, 1)
 
+    @slow
     def test_static_functions_of_files_in_another_order(self):
         """Without line tables, files have no name: two functions of one name are known by their sizes."""
         for name, body in ("a", "s += i"), ("b", "s += i * 3; s ^= 5; s |= 9"):
@@ -473,6 +476,7 @@ class Compare(unittest.TestCase):
             self.assertEqual(done.returncode, 1, base)
             self.assertIn(b"calls of helper grew by 3.0", done.stdout)
 
+    @slow
     def test_chance_raises_no_alarm(self):
         """40 repeated runs: the same shares, drawn anew."""
         draw = seeds.generator("chance raises no alarm")
@@ -642,6 +646,7 @@ class Coverage(unittest.TestCase):
             subprocess.run(["./c", *arguments], cwd=folder, check=False)
         return folder
 
+    @slow
     def test_lines_that_moved(self):
         old = self.build("old", COVERED, [], ["a", "b"])
         new = self.build("new", "/* more */\n\n" + COVERED, [])

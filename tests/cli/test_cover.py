@@ -792,6 +792,7 @@ class Project(Case):
         text = self.cover(cwd=self.here)
         self.assertIn(f"left out: 2 sources outside of {self.here}, such as ", text)
 
+    @slow
     def test_working_copy(self):
         (self.here / ".git").write_text("gitdir: elsewhere\n")
         whole = (["build/gen/g.c", "src/a.c", "src/b.c"], 2)
@@ -799,6 +800,7 @@ class Project(Case):
             self.assertEqual(self.sources(*arguments, cwd=cwd), whole, cwd)
         self.assertEqual(self.sources("shop/build", cwd="."), whole)
 
+    @slow
     def test_build_folder(self):
         (self.here / "build/build.ninja").touch()
         shutil.rmtree(self.top / "kit")

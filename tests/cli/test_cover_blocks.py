@@ -283,7 +283,7 @@ class Blocks(Folder):
         self.assertEqual(len(lines), 20)
         ways = itertools.product(filter(shutil.which, ("gcc", "clang")), (
             ["-O0"], ["-O2"], ["-O2", "-fno-pie", "-no-pie"], ["-O1", "-static"]))
-        for compiler, options in share(ways, 5):
+        for compiler, options in share(ways, 10):
             self.compile(COUNTS_ITSELF, *options, "-pthread", compiler=compiler)
             for arguments, status in ((), 9), (("more",), 9), (("more", "x"), 137):
                 with self.subTest(compiler, options=options, arguments=arguments):
@@ -337,6 +337,7 @@ class Blocks(Folder):
                 self.assertEqual({n: got["p.c"][n] for n in both}, {n: want[n] for n in both})
                 self.assertGreaterEqual(len(both), 30)  # gcov has lines of labels, and braces elsewhere
 
+    @slow
     def test_what_others_read(self):
         """The tracefile is one as any other."""
         self.compile(SHAPES)
@@ -362,6 +363,7 @@ class Blocks(Folder):
         done = monarc("run", "--cover-blocks", "./program", cwd=self.folder)
         self.assertEqual((done.returncode, b"no debug information" in done.stderr), (2, True), done.stderr)
 
+    @slow
     def test_scripts_and_what_they_start(self):
         """Lines of each program that ran, of the system's only those of the first."""
         self.compile(SHAPES)
@@ -370,6 +372,7 @@ class Blocks(Folder):
         self.assertEqual(sorted(got), ["nothing.c", "p.c"], said)
         self.assertTrue(got["nothing.c"][3])
 
+    @slow
     def test_who_traces(self):
         """Only one can trace a process: what then does not work is said, or left alone."""
         self.compile("#include <sys/ptrace.h>\nint main(void)\n{\n    return ptrace(PTRACE_TRACEME, 0, 0, 0) ? 7 : 0;\n}\n")

@@ -94,6 +94,7 @@ class Imports(unittest.TestCase):
     def sums(self, report, *names):
         return {n: (report["totals"][n]["all"], report["totals"][n]["hit"]) for n in names}
 
+    @slow
     @unittest.skipUnless(shutil.which("gcovr"), "gcovr is not installed")
     def test_gcovr(self):
         self.gcov()

@@ -552,6 +552,7 @@ class EveryVersion(Folder):
                 found = {f["linkage_name"]: (f["name"], f["count"]) for s in value["sources"] for f in s["functions"]}
                 self.assertEqual(found, {name.decode(): (shown, i + 1) for i, (name, shown) in enumerate(names.items())}, name)
 
+    @slow
     def test_every_version_of_the_mapping(self):
         for version in made.MAPPING_VERSIONS:
             with self.subTest(version):
@@ -631,6 +632,7 @@ class EveryVersion(Folder):
                               b"3 true\n", 0x0f: b"", 0x00: b"    seen: nothing\n    condition 1 needs two runs: one with "}
                 self.assertIn(said.get(bits, b"needs a run with"), done.stdout)
 
+    @slow
     def test_files_that_break_off(self):
         """A file cut anywhere is refused, or, cut behind its counters, is whole."""
         self.program(6)
@@ -802,6 +804,7 @@ class Live(Folder):
             self.assertIn(b"Builds   3; 1 add nothing" if version > 13 else b"Builds   3\n", done.stdout)
             self.assertEqual(monarc("cover", "--by-build", "--by-test", "one", cwd=self.folder).returncode, 2)
 
+    @slow
     def test_vectors_are_those_that_ran(self):
         """Random decisions: vectors, both measures and what is needed, against Python's own evaluation."""
         numbers = seeds.generator("vectors are those that ran")
@@ -838,6 +841,7 @@ class Live(Folder):
                     self.assertTrue(is_shown(seen | more, seen | more, name))
                     self.assertEqual(bool(needed), not condition["unique_cause"])
 
+    @slow
     def test_two_decisions_of_a_line(self):
         """Of as many conditions: neither hides the other."""
         self.write("t.c", "int f(int a, int b)\n{\n    return (a && b ? 1 : 2) + (a || b ? 3 : 4);\n}\n"
@@ -852,6 +856,7 @@ class Live(Folder):
             monarc("cover", "--lcov", "x.info", "--lcov-version", 2, "program", "p.profraw", cwd=self.folder)
             self.assertEqual(cover_json(self.folder, "x.info")["totals"]["conditions"], {"all": 8, "hit": 2, "unknown": 0})
 
+    @slow
     def test_conditions_of_another_build(self):
         """They are there, and unknown: gates count them as not seen. What another build knows of them is known."""
         text = ("int f(int a, int b)\n{\n    return a && b ? 1 : 2;\n}\nint g(int a, int b)\n{\n    return a || b ? 1 : 2;\n}\n"
@@ -977,6 +982,7 @@ class Live(Folder):
             self.profile(version)
             self.compare(version, has_branches=version < 20)
 
+    @slow
     def test_a_truth(self):
         self.write("t.c", TRUTH)
         for version in VERSIONS:
@@ -1097,6 +1103,7 @@ class Live(Folder):
         for source in want:
             self.assertEqual(got[source], want[source])
 
+    @slow
     def test_raw_profiles_beside_their_sum(self):
         """A run counts once in a folder that has its raw profile and what llvm-profdata made of it; files that are named all count."""
         version = VERSIONS[-1]
@@ -1115,6 +1122,7 @@ class Live(Folder):
         got, done = cover(self.folder)
         self.assertEqual(got[str(self.folder / "m.c")]["DA"], {2: 1, 3: 1, 4: 1})
 
+    @slow
     def test_counts_that_raced(self):
         """What is below 0 is unknown, in lines, regions and branches: the region around it says nothing of it."""
         self.write("t.c", "int f(int a)\n{\n    if (a > 0)\n        return 1;\n    return 2;\n}\n"
@@ -1137,6 +1145,7 @@ class Live(Folder):
                 self.assertIn(status + b": branch", monarc("cover", "--fail-under-branch", limit, "program", "raced.proftext",
                                                           cwd=self.folder).stdout)
 
+    @slow
     def test_an_archive(self):
         """Objects of a library, with long names and odd lengths; what the program is that ran does not matter."""
         version = VERSIONS[-1]

@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 
 from harness import main, monarc, monarc_path
+from parts import load_tests, slow
 
 CC = ["gcc"]  # clang has one stamp for both builds of the source
 NO_NOTES = "has no notes: no .gcno of that name and stamp"
@@ -126,6 +127,7 @@ class Pairs(unittest.TestCase):
         self.assertEqual(counts, {"two": 5})
         self.assertTrue(said[0].startswith("one/a.gcno: "), said)
 
+    @slow
     def test_names_of_one_file(self):
         """Hard links, symbolic links, and what was named beside its folder, in any order."""
         self.build("one")

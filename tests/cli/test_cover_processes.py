@@ -222,6 +222,7 @@ class Processes(Folder):
     def test_some_gcc(self):
         self.many("gcc", 60, 1)
 
+    @slow
     def test_some_clang(self):
         self.many("clang", 60, 1)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import test_html
 from harness import monarc
-from parts import load_tests
+from parts import load_tests, slow
 
 FORMATS = ("lcov", "cobertura", "json", "markdown", "codecov", "sonarqube", "jacoco", "clover", "coveralls", "gcovr",
            "gcovr@0.15", "parquet")
@@ -59,6 +59,7 @@ class Unseen(unittest.TestCase):
         self.assertIn("  a.c: left out: 3 lines behind line 6, its last\n", text)
         self.assertIn("  gone.c: is not here; left out: 3 lines (--source-dir, --path-map)\n", text)
 
+    @slow
     def test_every_format(self):
         """No format has a line that is not there, nor the source; and all agree with a tracefile without them."""
         self.trace("right.info", a=(1, 3, 4, 5, 8), b=(1, 3))
@@ -118,6 +119,7 @@ class Unseen(unittest.TestCase):
         tests = self.cover("--by-test", "all.info").stdout.decode()
         self.assertRegex(tests, r"(?m)^ +4 ")
 
+    @slow
     def test_a_newer_source(self):
         """Of notes, of programs and of tracefiles: only the source that was changed since is named."""
         os.utime(self.top / "all.info", (2000, 2000))

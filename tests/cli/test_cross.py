@@ -62,6 +62,7 @@ class Cross(unittest.TestCase):
         self.assertEqual(done.stdout.decode(), "Sources  1 compared: 12 lines have code in both, 0 counts differ\n"
                          "         1 lines have code in a.info alone, 2 in b.info alone\n")
 
+    @slow
     def test_each_law(self):
         """Who is wrong, and by which law; a count that no law is about is a difference alone."""
         said = {
@@ -123,6 +124,7 @@ class Cross(unittest.TestCase):
                            env={"LLVM_PROFILE_FILE": "p.profraw", "PATH": os.environ["PATH"]}, capture_output=True,
                            check=True)
 
+    @slow
     @unittest.skipUnless(CLANG, "no clang with its tools (packages clang, libclang-rt-dev, llvm)")
     def test_gcc_and_clang(self):
         (self.folder / "p.c").write_text("""\

@@ -118,6 +118,7 @@ class Doctor(unittest.TestCase):
             self.skipTest("no -pg")
         self.assertIn("not-compiled-with-pg", self.names(self.here / "prog"))
 
+    @slow
     def test_stripped(self):
         self.assertIn("stripped", self.names(self.build("-s", "-static")))
         self.assertEqual(self.findings["stripped"]["severity"], "warning")
@@ -244,6 +245,7 @@ class Doctor(unittest.TestCase):
         (self.here / "gmon.out").write_bytes(gmon([(0x401000, 0x401800, [3] * 512)]))
         self.assertIn("other-program", self.names(program))
 
+    @slow
     def test_a_part_of_the_text(self):
         """A program that calls monstartup() for one of its functions: gprof reports, so do we."""
         for flags in ["-pg"], ["-pg", "-no-pie"]:
@@ -285,6 +287,7 @@ class Doctor(unittest.TestCase):
         result = monarc("flat", program, "gmon.out", cwd=self.here)
         self.assertEqual(result.returncode, 2)
 
+    @slow
     @unittest.skipIf(os.environ.get("QUICK"), "runs a program")
     def test_the_right_program_passes(self):
         source = ("volatile long x; __attribute__((noinline)) void f(void) { x++; }\n"

@@ -621,6 +621,7 @@ class Stacks(Case):
         self.assertEqual(sum(w for _, w in self.folded("--program", "demo", *self.arguments)),
                          self.summary["samples"] * PERIOD)
 
+    @slow
     def test_selected(self):
         """Paths through what is named, and no others; calls of functions by them and of them."""
         folded = self.folded(*self.arguments)

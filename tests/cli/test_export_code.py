@@ -10,7 +10,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from harness import NM, gmon, main, monarc
-from parts import in_both, load_tests, share
+from parts import in_both, load_tests, share, slow
 from run_file import FILE, KERNEL, PERIOD, Run
 
 TICK = 10**7  # nanoseconds of a sample at 100 a second
@@ -257,6 +257,7 @@ class Bins(Case):
         for row in found.calls:
             self.assertIn(row[5] + "(", source[row[3] - 1])
 
+    @slow
     def test_selected(self):
         self.write(1)
         for name in "leaf", "twice":

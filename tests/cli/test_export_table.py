@@ -111,6 +111,7 @@ class Table(Case):
             self.assertAlmostEqual(sum(found.values()), sum(expected.values()), delta=50000, msg=name)
         return expected
 
+    @slow
     def test_with_inlined_functions(self):
         own = self.compare()
         for function in "folded_in", "deeper", "between", "host", "plain":

@@ -70,6 +70,7 @@ class OtherVersions(Folder):
                 for path in self.folder.iterdir():
                     path.unlink()
 
+    @slow
     def test_text_is_that_of_each_versions_own_gcov(self):
         compared = 0
         for oracle, counters, language in self.compilers():
@@ -189,7 +190,7 @@ class Damaged(Folder):
         counters = [x for x in self.take(compiler) if "_cc" not in x][0]
         target = self.folder / (counters if name == "gcda" else counters[:-4] + "gcno")
         whole = target.read_bytes()
-        for length in share(range(0, len(whole), step), 48):
+        for length in share(range(0, len(whole), step), 96):
             target.write_bytes(whole[:length])
             done = gcov(self.folder, "-b", "-t", counters, timeout=600)
             self.assertIn(done.returncode, range(0, 7), f"{compiler} {name} {length}")
@@ -214,7 +215,7 @@ class Damaged(Folder):
         for suffix in ("gcda", "gcno"):
             target = self.folder / (counters[:-4] + suffix)
             whole = target.read_bytes()
-            for offset in share(range(4, len(whole), 23), 24):
+            for offset in share(range(4, len(whole), 23), 48):
                 for value in (0, 0xff):
                     changed = bytearray(whole)
                     changed[offset] = value
@@ -289,6 +290,7 @@ class Wrappers(Folder):
         self.assertGreater(len(results[0]), 200)
         return results
 
+    @slow
     def test_lcov(self):
         self.need("lcov")
         theirs, ours = self.both(lambda program: [
@@ -348,6 +350,7 @@ def clang_builds(folder, name, *options):
 class Forks(Folder):
     """clang splits blocks behind fork and exec when it has chosen its counters."""
 
+    @slow
     def test_counts_are_those_of_entering_a_block(self):
         (self.folder / "forks.c").write_text(FORKS)
         if not clang_builds(self.folder, "forks"):
@@ -364,6 +367,7 @@ class Forks(Folder):
 
 
 class OldSummaries(Folder):
+    @slow
     def test_runs_are_those_of_the_object(self):
         """clang up to 10, and gcc up to 4.6, write the object's summary before that of programs."""
         (self.folder / "one.c").write_text("int main(void)\n{\n    return 0;\n}\n")

@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 import harness
-from parts import in_both, load_tests, share
+from parts import in_both, load_tests, share, slow
 
 FILES = harness.ROOT / "tests/data/arc-files"
 PLAIN = """#include <stdlib.h>
@@ -75,6 +75,7 @@ class Bench(unittest.TestCase):
 class OfTheProposal(Bench):
     """Folders of da give what the same folders of gcda give."""
 
+    @slow
     def test_da(self):
         (self.folder / "p.c").write_text(PLAIN)
         subprocess.run(["gcc-12", "--coverage", "-c", "p.c", "-o", "p.o"], cwd=self.folder, check=True)

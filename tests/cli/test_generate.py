@@ -12,7 +12,7 @@ from pathlib import Path
 
 import harness
 from harness import ROOT, main
-from parts import in_both, load_tests, share
+from parts import in_both, load_tests, share, slow
 
 sys.path.insert(0, str(ROOT / "tools"))
 from describe_columns import row_properties
@@ -47,6 +47,7 @@ class Pages(unittest.TestCase):
                            re.S).group(1)
         self.assertEqual(sorted(re.findall(r"'([\w-]+)'", listed)), sorted(COMMANDS))
 
+    @slow
     def test_lint(self):
         tool = shutil.which("mandoc")
         if not tool:
@@ -176,6 +177,7 @@ class Options(unittest.TestCase):
                 wide = [line for line in help_of(command).splitlines() if len(line) > 80]
                 self.assertEqual(wide, [], command)
 
+    @slow
     def test_short_help(self):
         """At most a screen of 60 lines: examples, then about ten options, all of which exist."""
         for command in NATIVE:
@@ -215,6 +217,7 @@ class Options(unittest.TestCase):
 
 
 class Help(unittest.TestCase):
+    @slow
     def test_both_ways(self):
         for command in COMMANDS:
             text = monarc("help", command)

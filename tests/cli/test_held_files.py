@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 
 from harness import is_sanitized, monarc
+from parts import load_tests, slow
 
 # Ends after so much CPU time, however busy the machine is. The function and its loop are where `name` and `line` say.
 BURN = """{before}
@@ -69,6 +70,7 @@ class HeldFiles(unittest.TestCase):
         if other:
             self.assertNotIn(other, flat)
 
+    @slow
     def test_replaced_while_it_ran(self):
         """By another build, in which the same addresses are another function's, with and without build-ids."""
         for method in METHODS:
@@ -83,6 +85,7 @@ class HeldFiles(unittest.TestCase):
                     self.record(method, recording, self.at / "ran", other)
                     self.check(recording, "old_name", set(range(6, 13)), "new_name")
 
+    @slow
     def test_file_system_of_a_container(self):
         if not may_mount():
             self.skipTest("this user may not mount")

@@ -19,6 +19,7 @@ import zlib
 from pathlib import Path
 
 import harness
+from parts import load_tests, slow
 
 CC = os.environ.get("CC", "cc").split()
 SOURCE = "int fffff(int x) { return x > 2 ? x : 2; }\nint main(void) { return fffff(3) == 1; }\n"
@@ -47,6 +48,7 @@ class InFolder(unittest.TestCase):
 
 
 class Endless(InFolder):
+    @slow
     def test_sources_that_are_no_files(self):
         os.mkfifo(self.folder / "pipe.c")
         for name in ("/dev/zero", "pipe.c"):
@@ -64,6 +66,7 @@ class Endless(InFolder):
                 for trace in self.folder.glob("*.gcda"):
                     trace.unlink()
 
+    @slow
     def test_profiles_that_never_end(self):
         self.compile(SOURCE)
         os.mkfifo(self.folder / "fifo")
@@ -82,6 +85,7 @@ class Endless(InFolder):
                     self.assertNotIn(b"out of memory", done.stderr)
                     self.assertFalse((self.folder / "sum").exists())
 
+    @slow
     def test_pipes_with_profiles(self):
         self.compile(SOURCE)
         data = self.profile()
@@ -134,6 +138,7 @@ class Unpacking(InFolder):
             self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before,
                             20 if harness.is_sanitized() else 1)
 
+    @slow
     def test_a_section_of_gigabytes(self):
         bytes_claimed = 1 << 28
         packer, content = zlib.compressobj(9), b""
@@ -142,6 +147,7 @@ class Unpacking(InFolder):
         self.pack(struct.pack("<IIQQ", 1, 0, bytes_claimed, 1) + content + packer.flush())
         self.check_refusal(b"claims to unpack to more than a hundred times its size")
 
+    @slow
     def test_a_size_that_lies(self):
         self.pack(struct.pack("<IIQQ", 1, 0, 5000, 1) + zlib.compress(bytes(1000)))
         self.check_refusal(b"is damaged")

@@ -432,6 +432,7 @@ class Page(unittest.TestCase):
         lines = dict(zip(listed["name"], zip(listed["all"], listed["hit"])))
         self.assertEqual((lines["main"], lines["double least<double>(double, double)"]), ((2, 2), (2, 0)))
 
+    @slow
     def test_lines_since_the_base(self):
         """Classes of lines between a tracefile and now, with the patch between the sources, and without."""
         with tempfile.TemporaryDirectory() as folder:
@@ -448,6 +449,7 @@ class Page(unittest.TestCase):
                           17: "new_runs", 19: "dropped_ran"})
         self.assertFalse([key for key in same["data"]["files"]["changes"] if key.startswith(("new", "deleted"))])
 
+    @slow
     def test_blame(self):
         with tempfile.TemporaryDirectory() as folder:
             if not before_and_after(Path(folder)):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness import main, monarc_json
 from odd_pages import LINES, LONGEST, SOURCES, odd_profiles, odd_sources
+from parts import load_tests, slow
 from test_html import Elements, blocks, page
 
 CC = shlex.split(os.environ.get("CC", "cc"))
@@ -66,6 +67,7 @@ class OddSources(unittest.TestCase):
 
 
 class OddProfiles(unittest.TestCase):
+    @slow
     def test_figures(self):
         with tempfile.TemporaryDirectory() as folder:
             for name, arguments in odd_profiles(Path(folder), CC).items():

@@ -263,6 +263,7 @@ class PerfData(unittest.TestCase):
                 self.assertGreater(sum(ours[n] for n in common), 60,
                                    f"{ours.most_common(5)} {theirs.most_common(5)}")
 
+    @slow
     def test_frame_pointers(self):
         self.compare(self.record("plain", "-F", "999", "-g"))
 
@@ -331,6 +332,7 @@ class PerfData(unittest.TestCase):
         piped = monarc("flat", "--csv", "-", input=data)
         self.assertEqual(piped.stdout, monarc("flat", "--csv", path).stdout)
 
+    @slow
     def test_threads_and_events(self):
         data = self.record("threads", "-F", "999", "-e", "cpu-clock,page-faults")
         info = monarc_json("info", data)["files"][0]
@@ -663,6 +665,7 @@ class Names(unittest.TestCase):
         found = monarc_json("flat", profile(folder / "s", "00" * 20))["functions"]
         self.assertNotIn("deep_one", [f["name"] for f in found])
 
+    @slow
     def test_pprof_units(self):
         """Weights are in nanoseconds, bytes or numbers, whatever a type is called; exports say so."""
         cases = (("cpu", "count", 3, 3, "count"), ("cpu", "microseconds", 3, 3000, "ns"), ("t", "hours", 2, 7200 * 10**9, "ns"),

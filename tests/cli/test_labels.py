@@ -245,6 +245,7 @@ class Damage(Case):
                 self.assertEqual(done.returncode, 2)
                 self.assertIn(b"has no label 'http.route'; it has service.name, service.version", done.stderr)
 
+    @slow
     def test_entries(self):
         """What stands before the damage counts."""
         losses, done = self.one("entry", "ptrace")
@@ -272,6 +273,7 @@ class OwnCalls(Case):
         subprocess.run([*COMPILER, "-g", "-O1", "-pthread", ROOT / "tests/runtime/profile/programs/labelled.c",
                         f"-I{ROOT}/include", "-o", cls.program], check=True)
 
+    @slow
     def test_labels_and_regions(self):
         for method in "perf", "ptrace":
             folder, truth = self.record(options=["--method", method])

@@ -4,6 +4,7 @@ import json
 import sys
 
 from harness import DEMO, check_schema, main, monarc, monarc_json, monarc_limited
+from parts import load_tests, slow
 from run_file import FILE, WAIT, Run
 from test_recording import ALPHA, FACT, MAIN, WORK, Case
 
@@ -131,6 +132,7 @@ class Latency(Case):
         done = monarc_limited("flat", "--force", "--latency", folder, cwd=self.dir)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    @slow
     def test_claims_of_much_time_between_two_samples(self):
         """Of each thread a million slices could be filled: 40 GB of turns, from 30 KB."""
         run = self.job(threads=1000, slice=1, length=2**20)
@@ -141,6 +143,7 @@ class Latency(Case):
         done = monarc_limited("flat", "--force", "--latency", folder, cwd=self.dir)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    @slow
     def test_short_threads_in_great_number(self):
         """One behind the other in one slice: each was alone. Looking at all of them for each took minutes."""
         threads = 100000

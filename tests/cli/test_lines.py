@@ -170,6 +170,7 @@ class AgainstAddr2line(Case):
         self.assertIn(["deep", "work"], [[f["name"] for f in c["inlined_into"]] for c in chains])
         self.assertTrue([row for row in table["lines"] if row["file"].endswith("bare.s")])
 
+    @slow
     def test_variants(self):
         for name, flags in (("dwarf2", ["-gdwarf-2"]), ("dwarf3", ["-gdwarf-3"]),
                             ("O0", ["-O0"]), ("compressed", ["-gz"]),
@@ -208,6 +209,7 @@ class AgainstAddr2line(Case):
         self.assertTrue([row for row in whole if row["chains"]])
         self.assertEqual(split, whole)
 
+    @slow
     def test_dwz(self):
         if not shutil.which("dwz"):
             self.skipTest("no dwz here")
@@ -215,6 +217,7 @@ class AgainstAddr2line(Case):
         subprocess.run(["dwz", path.name], cwd=self.folder, capture_output=True, check=False)
         self.compare(path)
 
+    @slow
     def test_discarded_code_has_no_rows(self):
         path = self.build("sections", "-ffunction-sections", "-Wl,--gc-sections")
         self.assertNotIn("unused", functions(path))
@@ -327,6 +330,7 @@ class Options(Case):
         self.assertRegex(self.text("--inlines"), r"inlined into deep at inline\.h:\d+, into work at")
         self.assertNotIn("inlined into", self.text())
 
+    @slow
     def test_names_of_what_was_inlined_are_short(self):
         """As those of rows: of one folder of a chain of the standard library, a line took 3,000 columns."""
         with tempfile.TemporaryDirectory() as folder:

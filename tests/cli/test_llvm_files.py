@@ -461,6 +461,7 @@ class Values(Files):
                          for site in value["values"] if site["function"] == "call" for v in site["values"]}
                 self.assertEqual(found, dict(zip(("one", "two", "three", None), called)))
 
+    @slow
     def test_values_without_counterpart(self):
         """They are in the order of LLVM's merging, whichever side has none."""
         for name, values in ("some", ("9:5", "3:5", "6:7")), ("none", ()):
@@ -469,6 +470,7 @@ class Values(Files):
             files = [f"{name}.proftext" for name in files]
             self.assertEqual(self.merge("ours.proftext", *files), self.theirs(version, "theirs.proftext", *files), files)
 
+    @slow
     def test_long_lists_are_cut_off_alike(self):
         """Random values, several unknown ones in a site, and more than the 255 that a site keeps."""
         numbers = seeds.generator("long lists are cut off alike")

@@ -257,6 +257,7 @@ class Transfers(Case):
         if os.geteuid() and not table["transferred"]["placed_read_bytes"]:
             self.skipTest("this user may not sample the kernel")
 
+    @slow
     def test_two_files(self):
         for options in [], ["--method", "ptrace"]:
             table, rows, said = self.run_mode("two", options)
@@ -291,6 +292,7 @@ class Transfers(Case):
         figure(self).assertGreater(sum(row["read_bytes"] for row in table["rows"]), 0.5 * total["read_bytes"])
         figure(self).assertLess(sum(row["read_bytes"] for row in table["rows"] if row["kind"] == "pipe"), 100000)
 
+    @slow
     def test_pipe(self):
         """Seen waiting, it is asked for more than there is: only if it was the thread's only call, that is known.
         Beside reading of files, which takes nearly all of the thread's time, it gets next to nothing: what one of

@@ -156,6 +156,7 @@ class Counts(Case):
             with self.subTest(options=options):
                 self.compare(GXX, [GCOV_PROGRAMS / "things.cc"], *options, at_least=least)
 
+    @slow
     @unittest.skipUnless(GXX, "no g++")
     def test_units_that_share_headers(self):
         self.compare(GXX, [GCOV_PROGRAMS / "east.cc", GCOV_PROGRAMS / "west.cc"], at_least=0.95)

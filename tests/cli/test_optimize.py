@@ -387,6 +387,7 @@ class Odd(Case):
         (self.folder / "gmon.out").write_bytes(gmon([(low, high, [bins.get(a, 0) for a in range(low, high)])]))
         return self.monarc("optimize", "--for", "clang", "t", "gmon.out", "-o", "-")
 
+    @slow
     def test_units_of_several_versions_of_dwarf(self):
         for version in 2, 3, 4, 5:
             (self.folder / f"u{version}.c").write_text(
@@ -449,6 +450,7 @@ class Odd(Case):
             self.assertIn(f" 1: {2 ** 63 - 1} rarely:{2 ** 63 - 1}\n", back)
             self.assertEqual(read_text(back)["work"][0], 2 ** 63 - 1)
 
+    @slow
     def test_split_debug_information_that_is_gone(self):
         """What is left of a program whose .dwo files are not all there; and of one without any."""
         (self.folder / "a.c").write_text("__attribute__((noinline)) int a(int n)\n{\n    return n * 3;\n}\n")
@@ -499,6 +501,7 @@ class Build(Case):
         return self.monarc("optimize", "--for", "gcc", "--build", BUILD % define, "--run", run, "--repeat",
                            4, "-o", "t.afdo", **more)
 
+    @slow
     def test_a_gain_is_kept(self):
         text = self.build()
         gain = re.search(r"each the mean of 4 runs\ngain ([0-9.]+) %, between ", text)

@@ -140,6 +140,7 @@ class Branches(unittest.TestCase):
             found[line] = max(found.get(line, 0), self.runs[at])
         return found
 
+    @slow
     def test_counts_are_those_of_every_instruction(self):
         found = read_text(self.monarc("optimize", "--for", "clang", "t", "t.data", "-o", "-"))
         start = SOURCE[:SOURCE.index("long work")].count("\n") + 1

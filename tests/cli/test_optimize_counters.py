@@ -165,6 +165,7 @@ class Counters(unittest.TestCase):
         with self.assertRaises(subprocess.CalledProcessError):
             self.assembly(self.folder / "old/u.gcda")  # an error: -Wcoverage-mismatch
 
+    @slow
     def test_what_changed_is_said_and_becomes_a_profile_by_line(self):
         self.counted()
         self.build(EDITED)
@@ -239,6 +240,7 @@ class Counters(unittest.TestCase):
         return {(name, int(line)): int(now or line) if state == "moved" else None for name, state, line, now in
                 re.findall(r"(?m)%  (\w+)  \((\w+)\)  u\.c:(\d+)(?:, now :(\d+))?$", text)}
 
+    @slow
     def test_of_equal_functions_the_nearest_is_the_same(self):
         """Of one name and graph, and without a checksum of the graph of one source; of equally near ones the first."""
         draw = seeds.generator("of equal functions the nearest is the same")
@@ -267,6 +269,7 @@ class Counters(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["functions"], number)
 
+    @slow
     def test_what_cannot_be_used(self):
         old = self.counted()
         (old / "u.gcno").rename(old / "kept")
@@ -288,6 +291,7 @@ class Counters(unittest.TestCase):
         done = monarc("optimize", "--for", "gcc", "--against", "x", "y", "-o", "z", cwd=self.folder)
         self.assertIn(b"--against works only with --for gcda", done.stderr)
 
+    @slow
     @unittest.skipUnless(shutil.which("clang"), "needs clang")
     def test_clang_takes_no_gcda(self):
         (self.folder / "u.c").write_text(SOURCE)

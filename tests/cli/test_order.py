@@ -467,6 +467,7 @@ class Counters(unittest.TestCase):
         done = monarc("convert", "--to", kind, "-o", target, source, cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    @slow
     def test_a_function_follows_whom_ran_most_of_its_callers(self):
         self.count(5, 100, "one")
         self.count(100, 5, "two")
@@ -495,6 +496,7 @@ class Counters(unittest.TestCase):
         both = monarc_json("order", "plain", "run/a.gcda", "bbg", cwd=self.folder)
         self.assertEqual(both["summary"]["calls"], 2 * 211)  # runs add up
 
+    @slow
     def test_refusals(self):
         self.count(5, 100)
         (self.folder / "gmon.out").write_bytes(gmon([], [(1, 2, 3)]))

@@ -446,6 +446,7 @@ class Recorded(unittest.TestCase):
         slept = [names[s["tid"]] for s in report["steps"] if s["to"] - s["from"] > 0.02 and s["tid"] in names]
         figure(self).assertEqual(list(dict.fromkeys(slept)), ["sleep 3.8", "sleep 0.31"])
 
+    @slow
     @unittest.skipUnless(os.access("/usr/bin/make", os.X_OK), "no make")
     def test_make(self):
         self.check_build("--off-cpu")

@@ -77,10 +77,12 @@ class Pe(unittest.TestCase):
                 continue  # gprof 2.47 finds no calls in such programs: docs/compat.md
             self.assertEqual((ours.returncode, ours.stdout), (theirs.returncode, theirs.stdout))
 
+    @slow
     def test_64_bits(self):
         self.build("pei-x86-64")
         self.check()
 
+    @slow
     def test_32_bits(self):
         try:
             self.build("pei-i386", "-m32")
@@ -99,6 +101,7 @@ class Pe(unittest.TestCase):
         self.assertLessEqual({("add", 2), ("twice", 3)},
                              {(row["name"], row["line"]) for row in rows})
 
+    @slow
     def test_damage(self):
         """Cut short anywhere, or with a byte changed: an answer or an error."""
         self.build("pei-x86-64")

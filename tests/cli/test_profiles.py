@@ -101,6 +101,7 @@ class Goldens(Case):
                 self.assertEqual(done.returncode, 2 if done.stderr else 0, done.stderr)
                 self.compare(golden / (name + suffix), done.stdout)
 
+    @slow
     def test_schema(self):
         try:
             import jsonschema

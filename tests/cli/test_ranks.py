@@ -136,6 +136,7 @@ class RunAsRank(unittest.TestCase):
                 self.assertEqual([p["wait_status"] for p in info["processes"] if p["wait_status"] is not None], [expected],
                                  info["processes"])
 
+    @slow
     def test_ranks_of_one_recording_stay_apart(self):
         """A launcher of three ranks, each of which executes another program: it is of the rank,
         too. The launcher itself is none."""
@@ -494,6 +495,7 @@ class Stencil:
         self.assertEqual(min(ended, key=ended.get), 4)
         self.assertTrue(all(r["useful_time"] > 0 for r in found["ranks"]), found["ranks"])
 
+    @slow
     def test_a_rank_that_dies(self):
         monarc("run", "--no-report", "-o", "all", *self.mpirun(self.built / "stencil", -1, -1, 4, ranks=6),
                cwd=self.dir)

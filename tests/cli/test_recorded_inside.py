@@ -27,6 +27,7 @@ class Reports(Case):
                        stdout=subprocess.DEVNULL)
         return self.dir / "r"
 
+    @slow
     def test_calls_are_exact(self):
         """Of the executable and of a library, and between the two."""
         library = self.build("lib.c", *FLAGS, "-fPIC", "-shared", name="libcalled.so", text="""
@@ -163,6 +164,7 @@ class Reports(Case):
         hot = max(table["lines"], key=lambda row: row["self_samples"])
         self.assertIn((hot["name"], hot["line"]), [("busy", 5), ("busy", 6)])
 
+    @slow
     def test_same_calls_as_the_files_say(self):
         program = self.build("threads.c")
         folder = self.record(program)
@@ -182,6 +184,7 @@ class Reports(Case):
             self.assertEqual(rows[name + "_inner"]["calls"],
                              each * rounds + rounds * (rounds - 1) // 2)
 
+    @slow
     def test_totals_are_measured(self):
         """Three quarters of spin() are below left(); by call counts it would be one half."""
         folder = self.record(self.build("busy.c"), "0.5")
@@ -310,6 +313,7 @@ class Reports(Case):
         for name in "main", "work", "left", "right", "spin":
             self.assertEqual(rows[name]["total_samples"], totals[name], name)
 
+    @slow
     def test_announcements_that_are_lost_are_said(self):
         """Of phases and regions that come faster than the monitor reads, the head says how many are missing."""
         library = os.environ["MONARC_RT_SO"]
@@ -341,6 +345,7 @@ class Reports(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(b"times by phase and region are not whole (" in done.stderr, is_lost, done.stderr)
 
+    @slow
     def test_other_build(self):
         program = self.dir / "busy"
         shutil.copy(self.build("busy.c"), program)
@@ -466,6 +471,7 @@ class Reports(Case):
         wait_for(has_worked, "the program's work")
         return process
 
+    @slow
     def test_recover(self):
         """To the call: the program counts its calls in a file of its own."""
         program = self.build("life.c")
@@ -500,6 +506,7 @@ class Reports(Case):
         self.assertIn(b"holds no table", done.stderr)
         self.assertEqual(os.listdir(self.dir / "r"), ["monarc.live"])
 
+    @slow
     def test_recover_from_a_file_cut_short(self):
         process = self.killed(self.build("life.c"), "killed", seconds=0.1)
         process.kill()
@@ -553,6 +560,7 @@ class Reports(Case):
         (self.dir / "monarc.live").write_bytes(bytes(8192))
         self.assertIn(b"not a recorder's live file", monarc("recover", self.dir).stderr)
 
+    @slow
     def test_doctor(self):
         program = self.dir / "busy"
         shutil.copy(self.build("busy.c"), program)
@@ -587,6 +595,7 @@ class Reports(Case):
         samples = Recording(folder).side.process["samples"]
         self.assertIn(f"Samples  {samples} of", monarc("doctor", folder).stdout.decode())
 
+    @slow
     def test_folders_that_are_none(self):
         self.assertIn(b"a folder without a recording", monarc("flat", self.dir).stderr)
         folder = self.record(self.build("busy.c"), "0.05")

@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 from harness import DEMO, ROOT, check_schema, gmon, main, monarc, monarc_json, monarc_limited, schema, validate
+from parts import load_tests, slow
 import seeds
 import sequential
 
@@ -357,6 +358,7 @@ class Trees(Case):
         self.assertIn("say little: run it for longer", text)
         self.assertNotIn("higher --rate", text)
 
+    @slow
     def test_many_processes(self):
         """Time grows with their number, not with its square."""
         run, many = Run("x"), 100000
@@ -368,6 +370,7 @@ class Trees(Case):
         done = monarc_limited("flat", "--force", "--by-process", self.write(run), cwd=self.dir, seconds=10)
         self.assertEqual((done.returncode, done.stdout.count(b"a process of")), (0, many), done.stderr)
 
+    @slow
     def test_many_functions_without_build_ids(self):
         """Whether two files of one path are the same build is found in time that grows with their functions."""
         many = 100000

@@ -76,6 +76,7 @@ class Coverage(Case):
             file.unlink()
         return self.run_it("--no-report", "-o", "r", program, **more).stderr.decode()
 
+    @slow
     @unittest.skipIf(OLD_NAMES, "gcc before 11 calls counter files by the source, in the folder of the compiler")
     def test_kept(self):
         program = self.program("returns", "return 0;")
@@ -106,6 +107,7 @@ class Coverage(Case):
         done = self.run_it("--no-report", "-o", "r2", program)
         self.assertIn(b"1 of 1 counter files", done.stderr)
 
+    @slow
     def test_killed(self):
         program = self.program("killed", "kill(getpid(), 9);", "-include", "signal.h")
         self.assertIn("1 of 1 counter files", self.said(program, status=137))
@@ -139,6 +141,7 @@ class Running(Case):
         self.assertIn("spin", functions)
         self.assertNotIn("[generated code]", functions)
 
+    @slow
     def test_status_is_passed_on(self):
         for code in 0, 3, 77:
             self.run_it("--no-report", "sh", "-c", f"exit {code}", status=code)
@@ -150,6 +153,7 @@ class Running(Case):
         self.assertEqual([p.name for p in self.dir.iterdir()], ["sh.monarc", "sh.monarc.old"][:2]
                          if (self.dir / "sh.monarc.old").exists() else ["sh.monarc"])
 
+    @slow
     def test_arguments_are_the_programs(self):
         done = self.run_it("--no-report", "echo", "--no-report", "-o", "--", "x")
         self.assertEqual(done.stdout, b"--no-report -o -- x\n")
@@ -201,6 +205,7 @@ class Running(Case):
         for name in kept:
             self.assertTrue((self.dir / name / "monarc.side").exists(), name)
 
+    @slow
     def test_what_killed_runs_left(self):
         busy = self.build("busy.c")
         (self.dir / "r.new-empty1").mkdir()
@@ -219,6 +224,7 @@ class Running(Case):
         self.assertTrue((self.dir / "r.2/monarc.side").exists())
         self.assertEqual(self.run_it("--no-report", "-o", "r", busy, "0.05").stderr, b"")
 
+    @slow
     def test_calls_that_a_killed_run_counted(self):
         life = self.build("busy.c")
         run = subprocess.Popen([monarc_path(), "run", "--no-report", "-o", "r", life, "20"],
@@ -281,6 +287,7 @@ class Running(Case):
     def seconds(self, summary):
         return summary["samples"] / summary["samples_per_unit"]
 
+    @slow
     def test_nothing_of_ours_is_in_the_program(self):
         """No preload, no variable, no descriptor; but for programs that count calls."""
         shown = "echo $LD_PRELOAD; env | grep MONARC; ls /proc/self/fd | wc -l"
@@ -357,6 +364,7 @@ class Running(Case):
         waiting = [r for name, r in rows.items() if name.startswith("[waiting]")]
         figure(self).assertAlmostEqual(sum(r["self_time"] for r in waiting), 0.3, delta=0.05)
 
+    @slow
     def test_slices_of_time(self):
         """--slice keeps moments apart that the usual slices would not; it takes times alone."""
         folder = self.record("sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done",
@@ -367,6 +375,7 @@ class Running(Case):
             self.assertEqual(done.returncode, 2, wrong)
             self.assertIn(b"--slice takes a time from 10us to 10s", done.stderr)
 
+    @slow
     @decided
     def test_commands_of_processes(self):
         """Of each process its arguments, without secrets, with quotes where they have spaces."""
@@ -383,6 +392,7 @@ class Running(Case):
         self.assertRegex(command, r"^sh -c 'sleep 0.2; true' first argument-0 .* \.\.\. .* last\.c$")
         self.assertLessEqual(len(command), 2048)
 
+    @slow
     def test_secrets_stay_out(self):
         """Of the command line, and the recording away from other users."""
         secret = "hunter2hunter2"
@@ -396,6 +406,7 @@ class Running(Case):
         folder = self.record(*line, options=["--no-arguments"])
         self.assertRegex(monarc("info", folder).stdout.decode(), r"(?m)^ *command: sh$")
 
+    @slow
     @decided
     def test_events(self):
         """An event that is not there is an error, never another one in its place."""
@@ -432,6 +443,7 @@ class Running(Case):
         self.assertEqual(process.returncode, 128 + number, err)
         figure(self).assertRegex(err.decode(), r"\n *[0-9.]+ .* spin\n")
 
+    @slow
     @decided
     def test_interrupted(self):
         self.interrupt(signal.SIGINT, False)
@@ -523,6 +535,7 @@ class Running(Case):
         self.assertIsNone(process.poll())
         self.assertIn(b"No such process", self.run_it("-p", "4194304", status=126).stderr)
 
+    @slow
     @decided
     def test_text_on_large_pages(self):
         """Copied to memory without a file, where it was: names stay, from the start and after attaching."""
@@ -566,6 +579,7 @@ int main(void)
                 rows, _ = self.flat(self.dir / name)
                 figure(self).assertGreater(rows["burn"]["self_share"], 0.8, name)
 
+    @slow
     @decided
     def test_the_first_thread_has_ended(self):
         """Before the recording, or in it: a process lives as long as any of its threads."""
@@ -638,6 +652,7 @@ int main(int argc, char **argv)
         (self.dir / "come").touch()
         wait_for((self.dir / "ended").exists, "the program")
 
+    @slow
     @decided
     def test_without_perf(self):
         folder = self.record(self.build("busy.c"), "0.5", options=["--method", "ptrace"])
@@ -661,6 +676,7 @@ int main(int argc, char **argv)
         program = self.build("busy.c", *FLAGS, "-static", os.environ["MONARC_RT_A"], name="inside")
         figure(self).assertRegex(self.run_it(program, "0.2").stderr.decode(), r"\n *[0-9.]+ .* spin\n")
 
+    @slow
     def test_disk_without_room(self):
         """The program runs; what could not be written is said."""
         if os.geteuid():

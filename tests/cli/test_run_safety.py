@@ -16,7 +16,7 @@ import unittest
 from harness import main, monarc, monarc_path, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from parts import load_tests  # noqa: E402
+from parts import load_tests, slow  # noqa: E402
 
 NOBODY = 65534
 WAYS = (["--no-report", "-o", "r", "--method", "perf"], ["--no-report", "-o", "r", "--method", "ptrace"],
@@ -209,6 +209,7 @@ class Safety(unittest.TestCase):
         self.assertIn(b"File too large", done.stderr)
         self.assertEqual(sorted(p.name for p in self.dir.iterdir() if "new-" in p.name), [])
 
+    @slow
     def test_sections_that_claim_too_much(self):
         """A terabyte of clang's counters, as the file's head has it: the program runs as it does alone."""
         program = self.build("huge", '#include <stdio.h>\nint main(void)\n{\n    puts("end");\n    return 4;\n}\n',
@@ -230,6 +231,7 @@ class Safety(unittest.TestCase):
 
     # --- signals
 
+    @slow
     def test_signals_are_passed_on(self):
         """SIGTERM and SIGHUP reach the program's handler; it cleans up, and its status is monarc's."""
         programs = {"s": ("gcc", "-g"), "sc": ("gcc", "--coverage"),

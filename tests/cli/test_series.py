@@ -159,6 +159,7 @@ class Series(unittest.TestCase):
         text = monarc("flat", self.dir / "made").stdout.decode()
         self.assertIn("spread of 4 runs", text)
 
+    @slow
     def test_one_of_the_runs(self):
         self.run_it("--repeat", "2", "--no-report", self.program, "0.05")
         rows, summary = self.flat(self.dir / "p.monarc/run-2")
@@ -212,6 +213,7 @@ class Series(unittest.TestCase):
         done = self.run_it("--repeat", "3", "--no-report", self.program, "0")
         self.assertEqual(done.stdout, b"")
 
+    @slow
     def test_failure(self):
         done = self.run_it("--repeat", "5", self.program, "0", "fail", "3", status=3)
         self.assertEqual(len(self.log()), 3)
@@ -249,6 +251,7 @@ class Series(unittest.TestCase):
         self.assertEqual(self.interrupted(lambda pid: os.killpg(pid, signal.SIGINT)),
                          128 + signal.SIGINT)
 
+    @slow
     def test_interrupted_alone(self):
         """A signal for monarc is passed on to the program."""
         self.assertEqual(self.interrupted(lambda pid: os.kill(pid, signal.SIGTERM)),

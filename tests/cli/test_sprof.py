@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 
 import harness
+from parts import load_tests, slow
 
 LIBRARY = """
 __attribute__((noinline, aligned(64))) static int inner(int x)
@@ -165,6 +166,7 @@ $""")
     def pairs(self):
         return (f"{'<UNKNOWN>':34} {'one':34} {507:9}\n" + f"{'one':34} {'far':34} {500:9}\n")
 
+    @slow
     def test_merged_calls_are_said(self):
         self.profile()
         at = symbols(self.dir / "libt.so")
@@ -230,6 +232,7 @@ $""")
 -----------------------------------------------
 $""")
 
+    @slow
     def test_operands(self):
         self.profile()
         usage = self.sprof("--help")
@@ -238,6 +241,7 @@ $""")
             done = self.sprof(*operands)
             self.assertEqual((done.returncode, done.stdout), (1, usage.stdout))
 
+    @slow
     def test_refusals(self):
         self.profile()
         for arguments, says in ((["none.so"], b"none.so"), (["libt.so", "none"], b"none"),
@@ -250,6 +254,7 @@ $""")
         (self.dir / "other").write_bytes(data)
         self.assertIn(b"is no correct profile data file", self.sprof("libt.so", "other").stderr)
 
+    @slow
     def test_a_profile_of_this_machine(self):
         at = self.build("-Wl,-z,noseparate-code", "-falign-functions=64")
         self.assertIn("two", at)

@@ -125,6 +125,7 @@ class Store(unittest.TestCase):
         self.assertEqual([p["value"] for p in self.json("trend", "--total")["points"]], [60, 100])
         self.assertEqual(self.json("trend", "--total")["unit"], "%")
 
+    @slow
     def test_writers_at_the_same_time_lose_nothing(self):
         names = [self.recording(f"r{i}", hot=100 + i, **{f"only_{i}": 10 + i}) for i in range(24)]
         running = [subprocess.Popen([monarc_path(), "store", "add", "--commit", f"c{i % 6}", name],
@@ -247,6 +248,7 @@ class Store(unittest.TestCase):
     def test_a_year_with_three_turns(self):
         self.see_three_turns(365, 90, "c270      2026-09-28", 100000)
 
+    @slow
     def test_two_months_with_three_turns(self):
         self.see_three_turns(61, 15, "c45       2026-02-15", 250000)
 

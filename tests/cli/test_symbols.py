@@ -19,7 +19,7 @@ import urllib.request
 from pathlib import Path
 
 from harness import NM, ROOT, main, monarc, monarc_json, schema, validate
-from parts import in_both, load_tests, share
+from parts import in_both, load_tests, share, slow
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests/corpus"))
@@ -218,6 +218,7 @@ class Alone(Case):
                            capture_output=True)
             self.assertNotIn(f'"{self.program}"', trace.read_text(), command)
 
+    @slow
     def test_comparison_after_the_rebuild(self):
         self.build()
         self.recording("old")
@@ -231,6 +232,7 @@ class Alone(Case):
             self.assertNotIn(b"no symbol", done.stdout)
             self.assertIn(b"alpha", done.stdout)
 
+    @slow
     def test_machine_code(self):
         self.build()
         self.recording()
@@ -309,6 +311,7 @@ class Remedies(Case):
             if "doctor" not in command:
                 self.assertEqual(result, expected[command], command)
 
+    @slow
     def test_another_build_is_never_taken(self):
         self.build()
         self.recording()
@@ -443,6 +446,7 @@ class Go(Case):
                 self.names(self.dir / "bad", [0x401004, 0x40103f], 0x401000, 0x402000)
                 self.assertIn(monarc("lines", "--force", "r", cwd=self.dir).returncode, (0, 2))
 
+    @slow
     def test_a_program(self):
         if not shutil.which("go"):
             self.skipTest("go is not installed: package golang-go")

@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 from harness import check_schema, main, monarc, monarc_json
+from parts import load_tests, slow
 
 CC = os.environ.get("CC", "gcc").split()
 
@@ -176,6 +177,7 @@ class Trees(unittest.TestCase):
         self.assertIn(("left", "hub", "leaf_left"), inwards)
         self.assertFalse([way for way in inwards if "leaf_right" in way])
 
+    @slow
     def test_first_line_is_the_inclusive_time(self):
         for name in "left", "hub", "leaf_right", "down", "and_down", "main":
             for what in "--callers", "--callees":
@@ -233,6 +235,7 @@ class Trees(unittest.TestCase):
                              (row["name"], row["depth"], row["total_samples"], row["self_samples"],
                               row["is_inlined"]))
 
+    @slow
     def test_cut_stacks_say_so(self):
         hidden = self.dir / "hidden.o"
         (self.dir / "hidden.c").write_text(HIDDEN)
@@ -248,6 +251,7 @@ class Trees(unittest.TestCase):
             text = monarc("graph", "--callers", "hidden", folder).stdout.decode()
             self.assertIn("< [stack cut: ", text)
 
+    @slow
     def test_names(self):
         compiler = shutil.which("g++") and ["g++"]
         if not compiler:

@@ -164,7 +164,7 @@ LINES = [
     ("perf-flat", ["flat", "perf.data"], []),
     ("perf-info", ["info", "perf.data"], []),
 ]
-QUICK = ["graph", "merge-gcda-own", "rec-html", "store-add"]
+QUICK = ["graph", "merge-gcda-own", "rec-html"]
 
 LIBRARY = """static __attribute__((noinline)) long inner(long n) { volatile long s = 0; while (n--) s += n; return s; }
 long of_library(long n) { return inner(n) & 1; }

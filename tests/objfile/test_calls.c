@@ -452,7 +452,7 @@ static bool build(const char *command, const char *far)
                command, far);
 }
 
-CASE(test_programs)
+CASE(test_programs_slow)
 {
     write_text("p.c", PROGRAM);
     size_t tried = 0;

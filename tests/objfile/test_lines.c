@@ -1,7 +1,6 @@
 /* Lines of every kind of debug information that the compilers here write, against addr2line. */
 #include "cases.h"
 #include "objfile/workshop.h"
-#include "parts.h"
 
 #include <inttypes.h>
 
@@ -559,6 +558,5 @@ CASE(test_discriminators)
 
 int main(void)
 {
-    choose_part();
     return run_cases(workshop_open, workshop_close);
 }

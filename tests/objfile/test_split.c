@@ -1,6 +1,5 @@
 /* Split units: in .dwo files, plain and packed, and in packages. Every byte of code must have the
  * same functions and inlined calls as in a program whose debug information is whole. */
-#include "../parts.h"
 #include "cases.h"
 #include "workshop.h"
 
@@ -355,6 +354,5 @@ CASE(test_index)
 
 int main(void)
 {
-    choose_part();
     return run_cases(workshop_open, workshop_close);
 }

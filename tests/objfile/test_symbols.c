@@ -1,7 +1,6 @@
 /* Symbol tables of every machine at hand, against nm; and what nm does not tell. */
 #include "cases.h"
 #include "objfile/workshop.h"
-#include "parts.h"
 
 #include <elf.h>
 #include <inttypes.h>
@@ -240,6 +239,5 @@ CASE(test_many_sections_slow)
 
 int main(void)
 {
-    choose_part();
     return run_cases(workshop_open, workshop_close);
 }

@@ -450,7 +450,7 @@ static bool perf_opens(const char *name, uint64_t *type, uint64_t *config)
     return is_seen;
 }
 
-CASE(test_codes_of_perf)
+CASE(test_codes_of_perf_slow)
 {
     static const char *const names[] = {
         "cycles",

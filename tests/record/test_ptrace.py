@@ -55,9 +55,9 @@ def sum_findings(log, slack=0.04):
 
 
 # (mode, number, whether it is left to the slow part)
-MODES = (("user-kernel", 1, False), ("user-kernel", 2, True), ("short-calls", 4, True), ("threads", 3, True),
+MODES = (("user-kernel", .5, False), ("user-kernel", 2, True), ("short-calls", 4, True), ("threads", 3, True),
          ("children", 3, True), ("bursts", 1, True), ("rare-bursts", .5, True),
-         ("short-threads", 700, False), ("short-threads", 2000, True), ("short-children", 2000, True),
+         ("short-threads", 300, False), ("short-threads", 700, True), ("short-threads", 2000, True), ("short-children", 2000, True),
          ("short-and-long", 1000, True), ("crowd", 2, True), ("exec-chain", 5, True))
 
 
@@ -99,8 +99,8 @@ def shares_of_a_user(t, work, symbols):
 
 def undisturbed(t, folder):
     signals = recording_log.build("signals.c", folder)
-    for mode, is_slow in (("queue", True), ("traps", False), ("job", False), ("group", True), ("descriptor", True),
-                          ("quiet-children", False), ("exec-by-thread", False), ("spawns", False), ("ends", True),
+    for mode, is_slow in (("queue", True), ("traps", True), ("job", True), ("group", True), ("descriptor", True),
+                          ("quiet-children", False), ("exec-by-thread", False), ("spawns", True), ("ends", True),
                           ("eintr", False), ("die", False)):
         if not parts.is_wanted(is_slow):
             continue
@@ -133,7 +133,7 @@ def with_ptrace_in_its_code(t, folder):
     attach = recording_log.build("attach.c", folder)
     if parts.is_wanted(is_slow=False):
         that_only_contains_it(t, attach)
-    for is_slow, how, *steps in (False, "child"), (True, "parent"), (True, "child", 1000), (False, "parent", 1000):
+    for is_slow, how, *steps in (False, "child"), (True, "parent"), (True, "child", 1000), (True, "parent", 1000):
         if parts.is_wanted(is_slow):
             log = recording_log.record(attach, how, 0.3, *steps)
             t.clean(f"one that traces its {how} works" + ", making many calls" * len(steps), [log.output] * (log.output != "traced\n"))

@@ -66,6 +66,7 @@ class Calls(unittest.TestCase):
                 with self.subTest(round=i, program=program, signals=bool(signals)):
                     self.assertEqual(wrong.result(), [])
 
+    @slow
     def test_without_monarc(self):
         """The programs expect what the kernel does."""
         for program in self.programs:

@@ -141,6 +141,7 @@ class Time:
                 self.assertAlmostEqual(rows[name]["total_time"], length, delta=0.05 * length, msg=name)
             self.assertAlmostEqual(sum(r["self_time"] for r in rows.values()), 3 * length, delta=0.1 * length)
 
+    @slow
     @sequential.decided
     def test_what_was_before_an_exec_counts_once(self):
         child = self.start("execs")
@@ -157,6 +158,7 @@ class Time:
         self.assertIn("before_exec", rows)
         self.assertIn("after_exec", rows)
 
+    @slow
     @sequential.decided
     def test_programs_of_one_process_have_their_own(self):
         """The system counts a process, whatever it executes: its clock tells the programs apart."""
@@ -169,6 +171,7 @@ class Time:
                 used = (row["user_ns"] + row["system_ns"]) / 1e9
                 self.assertAlmostEqual(used, known["self", name], delta=0.02 + 0.05 * used, msg=name)
 
+    @slow
     @sequential.decided
     def test_a_process_has_its_own_without_its_children(self):
         """Though it has waited for them, after which the system counts them as its own."""
@@ -183,6 +186,7 @@ class Time:
         with sequential.scattering():
             self.assertAlmostEqual(self.flat()[1]["recording"]["cpu_time"], own, delta=0.04)
 
+    @slow
     def test_a_program_is_one_process(self):
         """Before its exec it is none of its own, and has nothing."""
         self.run_it(self.program, "executed")
@@ -201,6 +205,7 @@ class Time:
         self.assertIn("for which no process waited", doctor)
         self.assertNotIn("Nothing is wrong", doctor)
 
+    @slow
     @sequential.decided
     def test_brief_children_for_which_nobody_waited(self):
         """What the samples of short processes stand for is not scaled to accounts that lack them."""
@@ -237,6 +242,7 @@ class Time:
         self.assertLessEqual(recording["accounted_time"] + sum(unseen.values()), recording["cpu_time"] * 1.01)
         return unseen
 
+    @slow
     @sequential.decided
     def test_programs_of_other_rights(self):
         """Nobody may watch them, and nothing else is to be blamed for their time."""
@@ -247,6 +253,7 @@ class Time:
         with sequential.scattering():
             self.assertAlmostEqual(seconds, 0.3, delta=0.1)
 
+    @slow
     @sequential.decided
     def test_what_programs_of_other_rights_start(self):
         """Nobody looks at that, neither: it is known from the account of who waited for it alone."""
@@ -289,6 +296,7 @@ class Time:
 class ByPerf(Time, unittest.TestCase):
     method = "perf"
 
+    @slow
     def test_counters_have_the_last_word(self):
         for pages in 160, 6000:
             self.run_it("--event=page-faults", self.program, "faults", str(pages))

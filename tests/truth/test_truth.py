@@ -18,12 +18,8 @@ BY_OTHERS = {
     "refused-user": ("user", "kernel", "paths", "unequal", "child-fork"),
 }
 
-# What ./test.sh asks: calls, threads and children by perf events, paths as an ordinary user. test_calls.py,
-# test_time.py and tests/record have the other recorder there.
-QUICK = {
-    "perf": ("calls", "unequal", "child-fork"),
-    "user": ("paths",),
-}
+# What ./test.sh asks. test_calls.py, test_time.py and tests/record have the other recorder there.
+QUICK = {"perf": ("unequal",)}
 
 
 class Shares(unittest.TestCase):

@@ -104,6 +104,7 @@ class Undisturbed:
         bare, _ = self.assert_same([self.state], preexec_fn=change, restore_signals=False)
         self.assertIn(f"nice {os.nice(0) + 3},", bare.stdout)
 
+    @slow
     def test_no_environment(self):
         bare, _ = self.assert_same(["/usr/bin/env", "-i", self.state])
         self.assertNotIn("environment", bare.stdout)
@@ -143,6 +144,7 @@ class Undisturbed:
         for status in statuses:
             self.assertEqual(self.run_one(self.recorded([self.state, str(status)])).returncode, status)
 
+    @slow
     def test_exit_statuses(self):
         self.see_statuses((0, 127, 255))
 
@@ -195,14 +197,17 @@ class Undisturbed:
 
     # --- what it does --------------------------------------------------------------------------
 
+    @slow
     def test_waits(self):
         bare, _ = self.assert_same([self.state, "waits"])
         self.assertNotIn("early", bare.stdout)
 
+    @slow
     def test_reads(self):
         """Whole, in a program that has ptrace() in its code: its calls are watched."""
         self.assertEqual(self.assert_same([self.state, "reads"])[0].stdout, "reads cut short: 0\n")
 
+    @slow
     def test_first_signal(self):
         for how in "sigwait", "signalfd":
             self.assertEqual(self.assert_same([self.state, how])[0].stdout, "signal 14\n")
@@ -293,6 +298,7 @@ class Undisturbed:
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         return re.sub(r"\^C|\r", "", seen), status
 
+    @slow
     def test_interrupt_key(self):
         argv = [PYTHON, "-c", self.SCRIPT]
         expected = ("ready\ninterrupted\ncleaned up\n", 0)

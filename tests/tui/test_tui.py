@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests/cli"))
 
 from harness import DEMO, PROGRAMS, SKIPPED, monarc, monarc_json, monarc_path  # noqa: E402
+from parts import load_tests, slow  # noqa: E402
 from test_cover_llvm import VERSIONS  # noqa: E402
 from screen import PATIENCE_SECONDS, PROMPT, Screen, missing  # noqa: E402
 from test_html import HOSTILE, hostile_program  # noqa: E402
@@ -157,6 +158,7 @@ class Figures(Case):
                 f"{100 * branches['hit'] / branches['all']:.2f}",
                 f"{100 * functions['hit'] / functions['all']:.2f}"])
 
+    @slow
     @unittest.skipUnless(VERSIONS, "no clang with its tools (packages clang, libclang-rt-dev, llvm)")
     def test_program_and_profile_of_clang(self):
         """Figures are those of cover; the counts of lines stand beside the source."""
@@ -217,6 +219,7 @@ class Figures(Case):
             stars += row.split()[3].endswith("*")
         self.assertGreater(stars, 0)
 
+    @slow
     def test_part_of_a_recording(self):
         """A thread alone has what flat --by-thread lists for it."""
         made = monarc("run", "--no-report", "-o", "pipeline.monarc", "./pipeline", cwd=self.folder)

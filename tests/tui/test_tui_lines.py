@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests/cli"))
 
 from harness import SKIPPED, monarc, monarc_json  # noqa: E402
+from parts import load_tests, slow  # noqa: E402
 from screen import missing  # noqa: E402
 from test_tui import WIDE, Case, columns  # noqa: E402
 
@@ -169,6 +170,7 @@ class Lines(Case):
         screen.press("g", "d")
         screen.wait(r" ([2-9]|1\d)/26$")
 
+    @slow
     def test_function_that_looks_otherwise(self):
         """With a line more within, it is not sure which of its lines was which: there is no base of them."""
         changed = self.folder / "changed"
@@ -191,6 +193,7 @@ class Lines(Case):
         shown = {int(r["line"]): r for r in (columns(head, row) for row in rows if row.strip())}
         return [(float(shown[n]["base%"] or 0), float(shown[n]["self%"] or 0)) for n in lines]
 
+    @slow
     def test_program_that_is_older_than_its_measurement(self):
         """Built, the source changed, built anew, and both measured then: the source is not the base's."""
         folder = self.folder / "both"
@@ -218,6 +221,7 @@ class Lines(Case):
         screen.press("4", "Enter")
         screen.wait("CHANGED since it was compiled")
 
+    @slow
     def test_two_files_of_one_name(self):
         """With functions of one name: each line has the share of its own file."""
         folder = self.folder / "twins"

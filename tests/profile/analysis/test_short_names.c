@@ -277,7 +277,7 @@ CASE(test_hostile_names)
                                          "a()::",
                                          "operator<",
                                          "std::allocator<a>,"};
-    enum { LEN = 1 << 18, KINDS = sizeof PIECES / sizeof *PIECES };
+    enum { LEN = 1 << 16, KINDS = sizeof PIECES / sizeof *PIECES };
     struct arena a = {0};
     char *name = arena_alloc(&a, LEN + 64);
     clock_t start = clock();

@@ -177,7 +177,7 @@ CASE(test_intervals_hold_the_truth)
 
 /* Long runs have longer slices, in which rows are runs of samples of one stack as well, and from
  * half a minute on windows in which they are. */
-CASE(test_intervals_of_longer_slices)
+CASE(test_intervals_of_longer_slices_slow)
 {
     enum { TRIALS = 200, LONG_TRIALS = 100 };
     static const struct rhythm rhythms[] = {{0.2, 0.3, false, 1.15, .slice = 4},

@@ -51,6 +51,7 @@ class Da(CoverTest):
     def check(self, expected):
         self.assertEqual(slurp(self.file).hex(" ", 4), expected.hex(" ", 4))
 
+    @slow
     def test_bytes(self):
         for how in OURS:
             program = self.registers(how)
@@ -88,6 +89,7 @@ class Da(CoverTest):
             self.run_program([program, "1", "large"])
         self.assertIn(struct.pack("<Q", 2**63 - 1), slurp(self.file))
 
+    @slow
     def test_functions_that_claim_more_than_there_is(self):
         """What lies behind the array is not the object's: nothing is written, and it is said."""
         for how in OURS:
@@ -97,6 +99,7 @@ class Da(CoverTest):
             self.assertIn("registers.da: its functions claim more counts than the object has", r.stderr)
             self.assertFalse(os.path.exists(self.file))
 
+    @slow
     def test_numbers_below_zero(self):
         """The proposal's structures have signed ones."""
         for of in "-DCOUNTS=-1", "-DFUNCTIONS=-1", "-DFIRST=-2":
@@ -162,6 +165,7 @@ class Da(CoverTest):
                     if ".da." in name:
                         os.unlink(self.path(name))
 
+    @slow
     def test_many_processes(self):
         program = self.registers("a")
         running = [subprocess.Popen([program], cwd=self.dir) for _ in range(60)]
@@ -272,6 +276,7 @@ class Noted(CoverTest):
         self.run_in_both_forms(self.build("prog.c"))
         self.check_is_what_convert_makes()
 
+    @slow
     @unittest.skipUnless(shutil.which("clang++") and LLVM_COV, "needs clang and llvm-cov")
     def test_clang(self):
         self.clang_in_layouts(("prog.c", None, "so"), ("prog.cc", "B11*", "so"))
@@ -306,6 +311,7 @@ class Noted(CoverTest):
         self.assertGreater(sum(bool(re.match(r" *[1-9]", line)) for line in lines), 5)
         return lines
 
+    @slow
     def test_clang_without_notes_stays_gcda(self):
         if not shutil.which("clang"):
             self.skipTest("no clang")

@@ -38,6 +38,7 @@ class FilesTest(CoverTest):
 class Races:
     """Many processes at once; `times` says how many."""
 
+    @slow
     def test_threads_and_processes(self):
         for how in "so", "a", "static":
             program = self.built_program(how)
@@ -62,6 +63,7 @@ class Races:
         self.assertEqual(self.counted(), 15 * self.times * (2 * 50 + DESTRUCTOR))
         self.assertEqual(self.leftovers(), [])
 
+    @slow
     def test_merging_beside_programs(self):
         """`monarc merge` into the file that programs are adding to: every count of both, whether
         the programs rename or rewrite."""
@@ -87,6 +89,7 @@ class Races:
             self.assertEqual(self.counted(), one + 16 * self.times * (2 * 50 + DESTRUCTOR) + merged * one)
             self.assertEqual(self.leftovers(), [])
 
+    @slow
     def test_merging_beside_libgcovs_programs(self):
         """libgcov adds to the file that it opened before it waited for the lock."""
         self.built_program("so", "life.c", "--coverage", "-O0")
@@ -103,6 +106,7 @@ class Races:
         self.assertEqual(self.counted(), (30 * self.times + 1) * one)
         self.assertEqual(Gcda(self.path("life.gcda")).runs, 30 * self.times + 1)
 
+    @slow
     def test_kill_9_at_any_time(self):
         program = self.built_program("so")
         chance = seeds.generator("kill 9 at any time")
@@ -149,6 +153,7 @@ class Files(FilesTest):
         self.file = self.path("life.gcda")
         return program
 
+    @slow
     def test_processes_of_both_libraries(self):
         """Ours and libgcov's in turn; at the same time a rename and a rewrite in place cannot agree."""
         ours = self.built_program("so", "life.c", "--coverage", "-O0")
@@ -191,6 +196,7 @@ class Files(FilesTest):
                 self.assertEqual(self.counted(), before + 1 + DESTRUCTOR)
                 self.assertEqual(self.leftovers(), [])
 
+    @slow
     def test_error_in_every_call(self):
         self.errors_in_every_call(errno.ENOSPC)
 
@@ -310,6 +316,7 @@ class Files(FilesTest):
             os.close(into)
             self.assertEqual(p.returncode, 0)
 
+    @slow
     def test_full_disk(self):
         """A real one, where the test may mount it."""
         for how in "so", "a":
@@ -339,6 +346,7 @@ class Files(FilesTest):
             self.assertEqual(r.returncode, 0)
             self.assertEqual(slurp(self.file), before)
 
+    @slow
     def test_damaged_at_some_truncations(self):
         self.cut_at(lambda at: not is_slow_place(at))
 
@@ -365,6 +373,7 @@ class Files(FilesTest):
             self.run_program([program, "plain", "7"])
             self.assertEqual(slurp(file), whole)
 
+    @slow
     def test_some_damaged_words(self):
         self.damage_words(lambda at: not is_slow_place(at))
 
@@ -442,6 +451,7 @@ class Files(FilesTest):
         self.run_program(command)
         self.assertEqual(self.counted(), 2 * (7 + DESTRUCTOR))
 
+    @slow
     def test_one_line_for_many_files(self):
         objects = [self.compile("plugin.c", "--coverage", "-DPART=%d" % n, name="part%d" % n)
                    for n in (1, 2, 3)]
@@ -488,6 +498,7 @@ class Files(FilesTest):
             os.unlink(self.path(name))
         return found
 
+    @slow
     def test_prefix_as_in_libgcov(self):
         ours = self.program("so", "life.c", "--coverage")
         theirs = self.link("gcov", [self.path("life.o")], "-Wl,--defsym=monarc_cover_dump=0",
@@ -503,6 +514,7 @@ class Files(FilesTest):
                 self.assertEqual(len(found), 1)
                 self.assertEqual(self.prefixes(ours, **env), found)
 
+    @slow
     def test_names_with_variables(self):
         for how in "so", "gcov":
             self.setUp()

@@ -25,6 +25,7 @@ class Life(CoverTest):
         self.life("plain", 7, counted=7 + DESTRUCTOR, ways=OURS)
         self.life("atexit", 7, counted=107 + DESTRUCTOR, ways=OURS)
 
+    @slow
     def test_names_of_the_program(self):
         """A program may call its own functions as the static library calls its own."""
         names = hidden_names(ARCHIVE, "monarc_cover__")
@@ -47,6 +48,7 @@ class Life(CoverTest):
                        signal.SIGUSR1, signal.SIGFPE, signal.SIGXCPU, signal.SIGPROF):
             self.life("signal", "default", int(number), code=-number, counted=7)
 
+    @slow
     def test_handlers_of_the_program(self):
         term = int(signal.SIGTERM)
         self.life("signal", "handled", term, code=3, counted=107, ways=OURS)
@@ -96,6 +98,7 @@ class Life(CoverTest):
         from covered import Gcda
         return Gcda(self.path("life.gcda")).runs
 
+    @slow
     def test_bare_fork_is_not_doubled(self):
         for how in "so", "a":
             r = self.run_program([self.built_program(how), "bare-fork"], quiet=False)
@@ -103,6 +106,7 @@ class Life(CoverTest):
             self.assertEqual(r.stderr.count("\n"), 1)
             self.assertIn("forked by a bare system call", r.stderr)
 
+    @slow
     def test_dump_and_reset(self):
         self.life("dump", 7, counted=14, ways=OURS)
         self.assertEqual(self.gcda_runs(), 1)
@@ -110,6 +114,7 @@ class Life(CoverTest):
         self.life("dump-reset", 7, counted=14 + DESTRUCTOR, ways=OURS)
         self.assertEqual(self.gcda_runs(), 1)
 
+    @slow
     def test_dump_while_threads_count(self):
         for how in "so", "a":
             self.run_program([self.built_program(how), "dumps-under-threads", "200"])
@@ -146,6 +151,7 @@ class Life(CoverTest):
             with self.subTest(flag=flag, program=program_link, plugin=plugin_link):
                 self.check_plugins(program_link, plugin_link, (flag,))
 
+    @slow
     def test_library_of_a_program_that_is_not_covered(self):
         self.only_a_library("-O2")
 
@@ -175,6 +181,7 @@ class Life(CoverTest):
             self.assertEqual(self.calls("first1")["part1"], 10)
             self.assertEqual(self.calls("first2")["part2"], 11)
 
+    @slow
     def test_preloaded(self):
         """A library linked with neither runtime, under LD_PRELOAD."""
         plugin = self.plugin("first", "none")

@@ -144,6 +144,7 @@ class Peers(CoverTest):
                 objects = [self.compile("values.c", "-O2", "-fprofile-generate", *flags, cc=cc)]
                 self.compare(objects, [["1000"], ["500"], ["7"], []], cc=cc, read=False)
 
+    @slow
     def test_profile_use(self):
         """gcc takes our files without a word, and makes the code that it makes of libgcov's."""
         code = []
@@ -163,6 +164,7 @@ class Peers(CoverTest):
         self.assertEqual(code[0], code[1])
         self.assertEqual(code[0], code[2])
 
+    @slow
     def test_link_line_of_gcc(self):
         """gcc --coverage at the link adds -lgcov behind ours, which then adds nothing."""
         for how in "so", "a":
@@ -171,6 +173,7 @@ class Peers(CoverTest):
             self.run_program([program, "_exit", "7"], code=3)
             self.assertEqual(self.counted(), 7)
 
+    @slow
     def test_lto(self):
         self.compare(self.objects(sources("examples/average/*.c"), "--coverage", "-O2", "-flto"), [["1"], ["2"]],
                      "-flto", "-lm")
@@ -193,6 +196,7 @@ class Peers(CoverTest):
         self.assertEqual(out["a"], out["gcov"])
         self.assertGreater(len(out["so"]), 100)
 
+    @slow
     @unittest.skipUnless(has_clang(), "no clang with its runtime")
     def test_clang(self):
         self.compare_clang(())

@@ -88,6 +88,7 @@ class Job:
         self.assertEqual((self.dir / "all/monarc.side").read_bytes(),
                          (self.dir / "out/monarc.side").read_bytes())
 
+    @slow
     def test_reduced_is_merged(self):
         self.reduce_and_merge(self.ranks)
 
@@ -129,6 +130,7 @@ class Job:
             shutil.rmtree(self.dir / "out")
             shutil.rmtree(self.dir / "all")
 
+    @slow
     def test_a_rank_dies(self):
         self.lose_a_rank(RANKS, 2)
 
@@ -147,6 +149,7 @@ class Job:
         found = json.loads(monarc("ranks", "--json", "out", cwd=self.dir))
         self.assertEqual([r["rank"] for r in found["ranks"]], list(range(ranks)))
 
+    @slow
     def test_another_job_in_the_folder_stays(self):
         self.run_job(self.built / "job", ranks=2)
         first = (self.dir / "out/monarc.side").read_bytes()
@@ -160,6 +163,7 @@ class Job:
                        env={**os.environ, "LD_PRELOAD": f"{RECORDER}:{self.library}", "MONARC_OUT":
                             str(self.dir / "out")})
 
+    @slow
     def test_fortran(self):
         self.fortran(("mpi", "mpi_finalize(e)"), ranks=2)
 
@@ -180,17 +184,12 @@ class Job:
             shutil.rmtree(self.dir / "all")
 
 
-# Of every further library only that its ranks are reduced is quick.
-ONCE = ("test_one_file_is_left", "test_one_rank", "test_a_rank_dies", "test_another_job_in_the_folder_stays",
-        "test_a_program_without_mpi", "test_fortran")
-
 for number, path in enumerate(filter(None, os.environ["MONARC_MPI_SO"].split(":"))):
     name = Path(path).name.removeprefix("libmonarc_mpi_").split(".")[0]
     title = {"openmpi": "OpenMpi", "mpich": "Mpich"}.get(name, "Mpi")
-    members = {"library": path, "name": name, "ranks": RANKS if number else SOME_RANKS}
-    for case in ONCE if number else ():
-        members[case] = slow(lambda self, case=case: getattr(Job, case)(self))
-    globals()[title] = type(title, (Job, unittest.TestCase), members)
+    made = type(title, (Job, unittest.TestCase),
+                {"library": path, "name": name, "ranks": RANKS if number else SOME_RANKS})
+    globals()[title] = slow(made) if number else made  # every further library
 
 
 if __name__ == "__main__":

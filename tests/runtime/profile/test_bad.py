@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 from recorder import MONARC, RT_SO, Gmon, Recording, RecorderTest, Side
-from parts import in_both, load_tests, share  # noqa: F401
+from parts import in_both, load_tests, share, slow  # noqa: F401
 
 FLAGS = ("-O2", "-pg", "-pthread")
 (LOST_CALLS, LOST_SAMPLES, LOST_EARLY, LOST_FOLDER, LOST_LIVE, LOST_DISK_FULL, LOST_WRITE,
@@ -52,6 +52,7 @@ class Bad(RecorderTest):
         self.assertEqual(os.listdir(self.dir + "/bad.monarc"), ["monarc.live"])
         self.assertEqual(set(self.losses_in_live_file()), {LOST_WRITE})
 
+    @slow
     def test_live_file_cut_short(self):
         """By another program: this one runs on, later calls are all there, and the loss is named."""
         program = self.build("bad.c", *FLAGS)
@@ -141,12 +142,14 @@ class Bad(RecorderTest):
                 recording = self.bad(mode, RATE=10000, CLOCK=clock)
                 self.assertGreater(recording.side.process["samples"], 0)
 
+    @slow
     def test_two_thousand_threads_on_small_stacks(self):
         recording = self.bad("crowd")
         without_perf = {LOST_PERF, LOST_SECCOMP} & set(recording.side.lost)
         reasons = without_perf or {LOST_CLOCKS}
         self.assertEqual(set(recording.side.lost), {LOST_CALLS} | reasons)
 
+    @slow
     def test_alternate_signal_stack(self):
         self.bad("altstack")
 
@@ -169,12 +172,14 @@ class Bad(RecorderTest):
         self.assertEqual(r.stderr, "")
         return self.recording(program).side
 
+    @slow
     def test_filter_that_kills_from_the_start(self):
         side = self.filtered("kill")
         self.assertIn(LOST_SECCOMP, side.lost)
         self.assertEqual(side.process["clock"], 2)
         self.assertGreater(side.process["samples"], 2)  # by jiffies, and few if others run
 
+    @slow
     def test_no_perf_access(self):
         side = self.filtered("refuse", CLOCK="perf")
         self.assertIn(LOST_PERF, side.lost)
@@ -183,6 +188,7 @@ class Bad(RecorderTest):
         self.setUp()
         self.assertEqual(self.filtered("refuse").process["clock"], 2)
 
+    @slow
     def test_library_unloaded_under_another_threads_table(self):
         libraries = [self.build("plugin.c", "-O2", "-pg", "-fPIC", "-shared", "-DNAME=" + name,
                                 name=name + ".so") for name in ("first", "second")]
@@ -194,6 +200,7 @@ class Bad(RecorderTest):
             self.assertGreater(int(r.stdout.split()[1]), 10)
             self.assert_exact(self.recording(program), self.expected(r.stdout))
 
+    @slow
     def test_all_signals_blocked(self):
         self.bad("mask")
 

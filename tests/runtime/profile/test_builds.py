@@ -81,6 +81,7 @@ class Builds(RecorderTest):
                 self.assertEqual(r.returncode, code)
                 self.assert_exact(self.recording(program), self.expected(r.stdout))
 
+    @slow
     def test_static_exec(self):
         """Before exec the files are written; failed ones change nothing."""
         program = self.build("life.c", "-O2", "-pg", "-pthread", "-static", RT_A)
@@ -91,6 +92,7 @@ class Builds(RecorderTest):
         self.setUp()
         self.exact(program, "vforks", preload=False)
 
+    @slow
     def test_static_threads(self):
         """Sampled from their first instruction, whole stacks."""
         program = self.build("busy.c", "-O2", "-pg", "-pthread", "-static", RT_A)
@@ -99,6 +101,7 @@ class Builds(RecorderTest):
         self.assertEqual(len(side.threads), 3)
         self.assertTrue(all(t["samples"] for t in side.threads))
 
+    @slow
     def test_static_names(self):
         """A program may call its own functions as the recorder calls its own."""
         names = hidden_names(RT_A, "monarc_rt__")
@@ -121,6 +124,7 @@ class Builds(RecorderTest):
         subprocess.run(["gcc", "-pthread", where + "/threads.o", "-o", program], check=True)
         self.exact(program, "2")
 
+    @slow
     def test_instrument_functions(self):
         for cc in filter(shutil.which, ("gcc", "clang")):
             with self.subTest(cc=cc):
@@ -154,6 +158,7 @@ class Builds(RecorderTest):
         self.assertEqual((lines[10], lines[12]), ([50], [50]))
         self.assertNotIn(14, lines)
 
+    @slow
     def test_clang_blocks(self):
         if not shutil.which("clang"):
             self.skipTest("no clang")
@@ -194,6 +199,7 @@ class Builds(RecorderTest):
         found = re.findall(r"^ *(#####|\d+)\*?: *(\d+):", text, re.M)
         return {int(line): 0 if n[0] == "#" else int(n) for n, line in found}
 
+    @slow
     def test_block_counts_are_gcovs(self):
         """A line's count by gcov is that of a block with code of the line."""
         kinds = [("gcc", "-fsanitize-coverage=trace-pc")]

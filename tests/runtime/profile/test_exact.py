@@ -8,7 +8,7 @@ import unittest
 
 from recorder import HERE, RT_A, Gmon, RecorderTest, Symbols
 from archive import hidden_names
-from parts import in_both, load_tests, share  # noqa: F401
+from parts import in_both, load_tests, share, slow  # noqa: F401
 
 
 class Exact(RecorderTest):
@@ -18,12 +18,14 @@ class Exact(RecorderTest):
         self.assert_exact(self.recording(program), self.expected(r.stdout))
         return program
 
+    @slow
     def test_threads(self):
         for n in 1, 2, 4, 8, 64:
             with self.subTest(threads=n):
                 self.setUp()
                 self.check("threads.c", n)
 
+    @slow
     def test_anonymous_tables(self):
         self.check("threads.c", 4, LIVE=0)
 
@@ -37,9 +39,11 @@ class Exact(RecorderTest):
                 self.setUp()
                 self.check("threads.c", 2, flags=("-pg", "-pthread", *flags), cc=cc)
 
+    @slow
     def test_signal_handlers(self):
         self.check("signals.c", 300)
 
+    @slow
     @unittest.skipUnless(platform.machine() == "x86_64", "its functions are x86-64 assembly")
     def test_small_functions_called_from_one_place(self):
         program = self.build("dense.c", "-O2", "-pg")
@@ -56,10 +60,12 @@ class Exact(RecorderTest):
                 f.write("#define %s monarc_rt__%s\n" % (name, name))
         return self.build(source, "-O2", "-D_GNU_SOURCE", "-iquote", hosted, "-include", f.name, RT_A)
 
+    @slow
     def test_arcs_of_one_place(self):
         r = self.run_program([self.build_with_recorder("crowded.c")], preload=False)
         self.assertEqual(r.stdout, "all have cells, found again, in proportion\n")
 
+    @slow
     def test_figures_beyond_the_format(self):
         program = self.build_with_recorder("wide.c")
         self.run_program([program], preload=False)

@@ -47,6 +47,7 @@ class Life(RecorderTest):
             self.assertNotIn("in_parent", calls)
             self.assertEqual(child.lost(), 0)
 
+    @slow
     def test_arguments_without_secrets(self):
         """No file that the recorder leaves holds a value that probably is one; others may not look."""
         program = self.build("life.c", *FLAGS)
@@ -74,9 +75,11 @@ class Life(RecorderTest):
         self.assertEqual(os.stat(live).st_mode & 0o777, 0o600)
         self.assertNotIn(b"hunter2", open(live, "rb").read())
 
+    @slow
     def test_fork(self):
         self.check_children(self.life("forks").stdout)
 
+    @slow
     def test_fork_of_threads(self):
         self.life("fork-threads")
         children = glob.glob(self.dir + "/life.monarc/[0-9]*")
@@ -90,6 +93,7 @@ class Life(RecorderTest):
             self.setUp()
             self.test_fork_of_threads()
 
+    @slow
     def test_bare_fork(self):
         self.check_children(self.life("bare-fork").stdout)
 
@@ -100,6 +104,7 @@ class Life(RecorderTest):
     def test_vfork_and_spawn(self):
         self.life("vforks")
 
+    @slow
     def test_exec(self):
         r = self.life("execs")
         self.assertIn("executed", r.stdout)
@@ -116,6 +121,7 @@ class Life(RecorderTest):
         self.setUp()
         self.life("quick", code=4)
 
+    @slow
     def test_fatal_signals(self):
         for number in signal.SIGTERM, signal.SIGABRT, signal.SIGSEGV, signal.SIGINT, signal.SIGFPE:
             with self.subTest(signal=number):
@@ -143,6 +149,7 @@ class Life(RecorderTest):
     def test_destructors(self):
         self.life("destructors")
 
+    @slow
     def test_many_threads(self):
         self.life("many-threads")
         side = self.recording("life").side
@@ -153,6 +160,7 @@ class Life(RecorderTest):
             self.setUp()
             self.life("clones")
 
+    @slow
     def test_kill_9(self):
         program = self.build("life.c", *FLAGS)
         for n in range(5):
@@ -173,6 +181,7 @@ class Life(RecorderTest):
             self.assertFalse(os.path.exists(self.dir + "/life.monarc/monarc.side"))
             self.assertTrue(live.nodes)
 
+    @slow
     def test_libraries_that_take_each_others_place(self):
         plugins = [self.build("plugin.c", "-O2", "-pg", "-fPIC", "-shared", "-DNAME=" + name,
                               name=name + ".so") for name in ("first", "second")]
@@ -191,6 +200,7 @@ class Life(RecorderTest):
                                      if symbols.at(pc) == name + "_inner"),
                                  each * rounds + rounds * (rounds - 1) // 2)
 
+    @slow
     def test_second_process_keeps_the_first(self):
         program = self.build("threads.c", *FLAGS)
         for _ in range(3):

@@ -7,6 +7,7 @@ import unittest
 
 from monitor import Monitor
 from recorder import RT_SO, Recording, RecorderTest
+from parts import load_tests, slow
 
 FLAGS = ("-O2", "-pg", "-pthread", "-ldl")
 
@@ -52,10 +53,12 @@ class Monitored(RecorderTest):
                 pid = int(next(iter(self.found)))
                 self.assertEqual([t[:3] for t in self.told], [("calls", str(pid), pid)])
 
+    @slow
     def test_fentry(self):
         self.watch(self.program("-O2", "-pg", "-mfentry", *FLAGS[2:]), "dies", "kill",
                    code=-signal.SIGKILL, folders=1)
 
+    @slow
     def test_linked(self):
         program = self.program("-O2", "-pg", "-pthread", "-ldl", RT_SO,
                                "-Wl,-rpath," + os.path.dirname(RT_SO))
@@ -69,6 +72,7 @@ class Monitored(RecorderTest):
                 self.again()
                 self.watch(self.life(), mode, code=code, folders=folders)
 
+    @slow
     def test_forks(self):
         for mode, children, each in (("forks", 20, None), ("bare-fork", 1, 100),
                                      ("fork-threads", 20, 50)):
@@ -87,9 +91,11 @@ class Monitored(RecorderTest):
         self.assertEqual(self.monitor.folders(), [pid] + ["%s.%d" % (pid, n) for n in range(2, 7)])
         self.assertEqual([t[1] for t in self.told], self.monitor.folders())
 
+    @slow
     def test_children_that_count_nothing(self):
         self.watch(self.program(), "idle", 200, folders=1)
 
+    @slow
     def test_children_left_out(self):
         self.monitor = Monitor(self.dir)
         self.monitor.run([self.life(), "forks"], self.dir, MONARC_FOLLOW_FORK="0")
@@ -100,11 +106,13 @@ class Monitored(RecorderTest):
         self.assertEqual(r.stdout, "hello\n")
         self.assertEqual(self.told, [])
 
+    @slow
     def test_looks_as_without(self):
         plain = self.program("-O2", "-pthread", "-ldl")
         without = subprocess.run([plain, "looks"], cwd=self.dir, capture_output=True, text=True)
         self.assertEqual(self.watch(self.program(), "looks", folders=1).stdout, without.stdout)
 
+    @slow
     def test_sandboxes(self):
         for how, code in (("strict", 5), ("filter", 5), ("syscall", 5), ("threads", 0)):
             with self.subTest(how=how):
@@ -113,6 +121,7 @@ class Monitored(RecorderTest):
                 marked = [t[:2] for t in self.told if t[0] == "phase"]
                 self.assertEqual(marked, [("phase", "sandboxed")] if code else [])
 
+    @slow
     def test_child_of_a_sandbox(self):
         self.watch(self.program(), "sandbox", "child", folders=1)
         (why,) = [t for t in self.told if t[0] == "not counted"]
@@ -161,6 +170,7 @@ class Monitored(RecorderTest):
         self.assertNotEqual(child[2], self.told[0][2])
         self.assertEqual(child[2], child[3])
 
+    @slow
     def test_full_ring(self):
         program = self.program("-O2", "-pthread", "-ldl", RT_SO,
                                "-Wl,-rpath," + os.path.dirname(RT_SO))
@@ -195,6 +205,7 @@ class Monitored(RecorderTest):
             self.assertEqual(r.returncode, code)
             os.unlink(self.dir + "/covered.gcda")
 
+    @slow
     def test_libraries_that_come_and_go(self):
         """Exact, each library's own, and in tables and notes that do not grow."""
         plugins = [self.build("plugin.c", "-O2", "-pg", "-fPIC", "-shared", "-DNAME=" + name,
@@ -237,6 +248,7 @@ class Monitored(RecorderTest):
         self.assertEqual((r.returncode, r.stderr), (3, ""))
         self.assertEqual(monitor.folders(), [])
 
+    @slow
     def test_control_file_that_cannot_be_used(self):
         """Calls are counted, and nothing is told."""
         for damage in b"", b"\0" * 8192:

@@ -101,6 +101,7 @@ class Samples(RecorderTest):
         self.check(recording, cpu, 10000)
         self.assertEqual(recording.side.process["rate"], 10000)
 
+    @slow
     def test_deep_stacks(self):
         """Beyond the 127 frames that the kernel follows: all but the first few samples reach main."""
         self.all_deep_stacks(900)
@@ -125,6 +126,7 @@ class Samples(RecorderTest):
         longest = max(paths, key=len)
         self.assertEqual(longest.count("down"), frames + 1)
 
+    @slow
     def test_no_descriptor_stays_open(self):
         # Threads whose stacks are of what they entered (-mfentry) have one: they are sampled without a ring.
         mcount = ["-mno-fentry"] if os.uname().machine == "x86_64" and takes("-mno-fentry") else []
@@ -133,6 +135,7 @@ class Samples(RecorderTest):
         recorded = self.run_program([program, "5", "0.05"])
         self.assertEqual(recorded.stdout, plain)
 
+    @slow
     @sequential.decided
     def test_timer(self):
         recording, cpu = self.busy(1.2, CLOCK="timer", RATE=100)
@@ -146,6 +149,7 @@ class Samples(RecorderTest):
         self.assertEqual(recording.side.process["clock"], 3)
         self.check(recording, cpu, 100)
 
+    @slow
     def test_program_in_step_with_the_clock(self):
         """30 % and 70 % of each period of the clock: one that kept its period would see 0 % or 100 %.
         The limit is five standard deviations of samples drawn at random, one and a half times."""
@@ -176,6 +180,7 @@ class Samples(RecorderTest):
         with sequential.scattering():
             self.assertAlmostEqual(fa / (fa + fb), truth, delta=limit)
 
+    @slow
     @sequential.decided
     def test_threads(self):
         recording, cpu = self.busy(0.5, 3)
@@ -262,6 +267,7 @@ class Samples(RecorderTest):
         with sequential.scattering():
             self.assertGreater(sum(n for path, n in paths.items() if "asleep" in path), 0)
 
+    @slow
     def test_counters_or_what_there_is(self):
         for event, number, dimension in ("cycles", 4, "cycles"), \
                 ("instructions", 5, "instructions"), ("cache-misses", 6, "cache misses"), \
@@ -280,6 +286,7 @@ class Samples(RecorderTest):
                     self.assertIn(("event", "cpu"), side.text)
                     self.assertGreater(side.process["samples"], 0)
 
+    @slow
     def test_an_event_that_nobody_knows(self):
         recording, _ = self.busy(0.2, EVENT="cpu-cycle")
         self.assertEqual(self.said, "libmonarc_rt: MONARC_EVENT=cpu-cycle is no event that the recorder "
@@ -288,6 +295,7 @@ class Samples(RecorderTest):
         self.busy(0.1, EVENT="cpu")
         self.assertEqual(self.said, "")
 
+    @slow
     @sequential.decided
     def test_gprof_reads_time(self):
         recording, cpu = self.busy(0.5)
@@ -298,6 +306,7 @@ class Samples(RecorderTest):
         spin = [line.split() for line in report.stdout.splitlines() if line.endswith("spin")][0]
         self.assert_roughly(float(spin[2]), cpu)
 
+    @slow
     def test_program_that_arranges_all_signals(self):
         """It finds what it set, gets what it is sent, and no tick."""
         program, plain = (self.build("monitored.c", "-O2", *flags, "-pthread", "-ldl")
@@ -313,6 +322,7 @@ class Samples(RecorderTest):
                     samples = self.recording(program).side.process["samples"]
                     self.assertGreater(samples, 20)
 
+    @slow
     @sequential.decided
     def test_program_with_sigprof_of_its_own(self):
         """Its ticks are its own: as many as without the recorder, unless others want the processor, when
