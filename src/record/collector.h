@@ -290,6 +290,14 @@ void collector_parallel(struct collector *c, uint32_t threads, uint64_t at_ns, u
 void collector_waited(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
                       bool is_ready, const struct collector_place *place);
 
+/* What woke the thread whose wait was told last, if that was kept. */
+struct collector_wake {
+    uint64_t at_ns;
+    pid_t tid;                            /* who ran then */
+    bool is_interrupt, is_soft_interrupt; /* the wake was not its own, or perhaps not */
+};
+void collector_woken(struct collector *c, uint64_t until_ns, const struct collector_wake *wake);
+
 /* Of what the thread waited in that time, it could have run for so long, but had no CPU. */
 void collector_delayed(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
                        uint64_t ns);

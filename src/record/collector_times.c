@@ -84,8 +84,10 @@ void collector_waited(struct collector *c, pid_t pid, pid_t tid, uint64_t from_n
         until = collector_counts_until(c, process, at);
         until = until < to_ns ? until : to_ns;
         if (collector_counts(c, process, at) && until - at >= c->shortest_wait_ns)
-            vec_push(&c->waits, (struct recording_wait){thread, node, collector_since_start(c, at),
-                                                        until - at});
+            vec_push(&c->waits, (struct recording_wait){.thread = thread,
+                                                        .node = node,
+                                                        .from_ns = collector_since_start(c, at),
+                                                        .length_ns = until - at});
     }
     while (c->waits.len >= MOST_WAITS) {
         size_t kept = 0;
@@ -95,6 +97,26 @@ void collector_waited(struct collector *c, pid_t pid, pid_t tid, uint64_t from_n
                 c->waits.at[kept++] = c->waits.at[i];
         c->waits.len = kept;
     }
+}
+
+/* Of what was recorded in pieces, the last one ended so. */
+void collector_woken(struct collector *c, uint64_t until_ns, const struct collector_wake *wake)
+{
+    struct recording_wait *w = c->waits.len ? &c->waits.at[c->waits.len - 1] : NULL;
+    uint64_t at_ns = collector_since_start(c, wake->at_ns);
+    if (!w || w->from_ns + w->length_ns != collector_since_start(c, until_ns) ||
+        at_ns < w->from_ns || at_ns > w->from_ns + w->length_ns)
+        return;
+    const uint32_t *waker = wake->tid ? map_find(&c->thread_of, (uint32_t)wake->tid, 0) : NULL;
+    bool is_known = waker && *waker != RECORDING_NONE && !wake->is_interrupt;
+    w->woke_ns = at_ns - w->from_ns;
+    w->waker = is_known ? *waker : 0;
+    if (is_known)
+        w->woken = wake->is_soft_interrupt ? RECORDING_WAKER_SOFT : RECORDING_WAKER_THREAD;
+    else if (wake->is_interrupt || wake->is_soft_interrupt || !wake->tid)
+        w->woken = RECORDING_WAKER_INTERRUPT;
+    else
+        w->woken = RECORDING_WAKER_OUTSIDE;
 }
 
 void collector_delayed(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,

@@ -124,7 +124,7 @@ class Run:
 
     def put_times(self):
         old = 0, 0
-        turns, parallel, waits, creators = [], [], [], []
+        turns, parallel, waits, wakers, creators = [], [], [], [], []
         for slice, thread, ran, shared in self.turns:
             turns.append(leb(signed(slice - old[0]), signed(thread - old[1]), ran, shared))
             old = slice, thread
@@ -133,14 +133,17 @@ class Run:
             parallel.append(leb(signed(slice - before), threads, ns))
             before = slice
         old = 0, 0
-        for thread, start, length, node in sorted(self.waits, key=lambda w: w[:2]):
+        for thread, start, length, node, *woken in sorted(self.waits, key=lambda w: w[:2]):
+            wakers.append(leb(*(woken or (0,))))
             waits.append(leb(signed(thread - old[0]), signed(start - old[1]), length) + self.index(node))
             old = thread, start
         before = 0
         for thread, creator in sorted(self.creators):
             creators.append(leb(thread - before, signed(creator - thread)))
             before = thread
-        for tag, items in (30, turns), (31, parallel), (32, waits), (33, creators):
+        if not any(len(w) > 4 for w in self.waits):
+            wakers = []
+        for tag, items in (30, turns), (31, parallel), (32, waits), (34, wakers), (33, creators):
             if items:
                 yield run_list(tag, *items)
 

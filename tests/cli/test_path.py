@@ -39,9 +39,9 @@ class Job(Case):
         for at in range(start, end, 10):
             self.samples.append((at // 10, thread, function, min(10, end - at)))
 
-    def waits(self, thread, start, end, call):
+    def waits(self, thread, start, end, call, *woken):
         node = None if call is None else self.job.node((self.demo, MAIN), (self.wait, call))
-        self.job.waits.append((thread, start * MS, (end - start) * MS, node))
+        self.job.waits.append((thread, start * MS, (end - start) * MS, node, *woken))
 
     samples = ()
 
@@ -204,6 +204,37 @@ class Path_(Job):
         steps, _ = self.path()
         self.assertEqual(steps, [(7, 0, 50, "none"), (8, 50, 900, "made"), (7, 900, 1000, "guessed")])
 
+    def told(self, call, *woken):
+        """Three threads: one waits from 100 to 901, and who woke it was told; 8 and 9 run all the time."""
+        self.samples = []
+        one = self.process(7, 1, 0, 1000)
+        two, three = self.thread(0, 8, 0, 1000), self.thread(0, 9, 50, 1000)
+        self.job.creators = [(two, one), (three, one)]
+        self.waits(one, 100, 901, call, *woken)
+        self.runs(one, 900, 1000)
+        self.runs(two, 0, 1000, FACT)
+        self.runs(three, 50, 1000)
+        return self.path()
+
+    def test_a_waker_that_was_told(self):
+        steps, report = self.told(READ, 4, 2, 790 * MS)
+        self.assertEqual(steps, [(7, 0, 50, "none"), (9, 50, 890, "made"), (7, 890, 1000, "told")])
+        self.assertTrue(report["path"]["wakers_recorded"])
+        self.assertAlmostEqual(report["path"]["ready_time"], 0.011)
+        self.assertIn("1 wake-ups that the kernel told", self.text("path", "r"))
+
+    def test_wakers_that_are_no_threads(self):
+        """By soft interrupt work: the thread that ran, as a guess; interrupts: a time, or a device; others: unknown."""
+        for call, woken, cause, kind in ((READ, (3, 2, 800 * MS), "guessed", None), (FUTEX, (1, 800 * MS), "none", "timer"),
+                                         (POLL, (1, 800 * MS), "none", "timer"), (READ, (1, 800 * MS), "none", "device"),
+                                         (READ, (2, 800 * MS), "none", "unknown")):
+            with self.subTest(call=call, woken=woken):
+                self.setUp()
+                steps, report = self.told(call, *woken)
+                self.assertEqual(steps[-1][3], cause)
+                for name in "timer", "device", "unknown":
+                    self.assertAlmostEqual(report["path"][name + "_time"], 0.801 if name == kind else 0)
+
     def polling(self, threads=2):
         self.samples = []
         one = self.process(7, 1, 0, 1000)
@@ -335,6 +366,25 @@ class WhatIf(Job):
             low, high = self.what_if("fact=200%")[1]
             self.assertTrue(low <= 1 and high >= 1.8, (call, low, high))
 
+    def test_a_waker_that_was_told(self):
+        """The bounds are as narrow as sampling is; who wakes comes no sooner than the other waits."""
+        for begins in 100, 600:
+            self.setUp()
+            self.samples = []
+            one = self.process(7, 1, 0, 1000)
+            two, three = self.thread(0, 8, 0, 1000), self.thread(0, 9, 0, 1000)
+            self.job.creators = [(two, one), (three, one)]
+            self.runs(one, 0, begins)
+            self.waits(one, begins, 900, FUTEX, 4, 1, (900 - begins) * MS)
+            self.runs(one, 900, 1000)
+            self.runs(two, 0, 900, FACT)
+            self.waits(two, 900, 1000, SLEEP)
+            self.waits(three, 0, 1000, SLEEP)
+            self.finish()
+            low, high = self.what_if("fact=2x")[1]
+            self.assertTrue(high - low < 0.15, (low, high))
+            self.assertTrue(low <= max(0.55, begins / 1000 + 0.1) <= high, (low, high))
+
     def test_a_sleep_is_no_unknown(self):
         self.open(SLEEP, 800)
         report, (low, high) = self.what_if("fact=2x")
@@ -382,7 +432,8 @@ class Hostile(Job):
 
     def test_damaged_lists(self):
         for name, item in (("turns", (0, 9, 1, 1)), ("parallel", (0, 0, 1)), ("waits", (9, 0, 1, None)),
-                           ("waits", (0, 2**63, 2**63, None)), ("creators", (0, 9))):
+                           ("waits", (0, 2**63, 2**63, None)), ("waits", (0, 0, 1, None, 5, 0, 0)), ("waits", (0, 0, 1, None, 4, 9, 0)),
+                           ("waits", (0, 0, 1, None, 1, 2)), ("creators", (0, 9))):
             with self.subTest(name):
                 self.setUp()
                 self.build()
@@ -462,7 +513,7 @@ class Recorded(unittest.TestCase):
             self.skipTest("waits are not recorded here")
         figure(self).assertGreater(threads["sleep 1.31"]["path_time"], 1.2)
         # Who woke the reader is told from who ran then, which a busy machine leaves open.
-        if "woken" not in [s["cause"] for s in report["steps"]]:
+        if not {"woken", "told"} & {s["cause"] for s in report["steps"]}:
             self.skipTest("the machine is too busy to tell who woke the reader")
         figure(self).assertGreater(threads["sleep 0.5"]["path_time"], 0.4)
         figure(self).assertLess(threads["sleep 0.3"]["path_time"], 0.05)

@@ -231,6 +231,11 @@ void collector_waited(struct collector *c, pid_t pid, pid_t tid, uint64_t from_n
     vec_push(&c->periods, (struct toy_period){tid, from_ns, to_ns});
 }
 
+void collector_woken(struct collector *c, uint64_t until_ns, const struct collector_wake *wake)
+{
+    (void)c, (void)until_ns, (void)wake;
+}
+
 void collector_delayed(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
                        uint64_t ns)
 {

@@ -29,6 +29,7 @@ struct recording_reader {
     size_t last_len;
     size_t labelled;                     /* samples that are known to have a set, or none */
     size_t link_errors, transfer_errors; /* links and transfers of which it is known how sure */
+    size_t wakers;                       /* waits of which it is known who ended them */
 };
 
 /* A number all the same. More than 1 is damage, not another way to say true. */
@@ -467,14 +468,30 @@ static void read_parallel(struct recording_reader *from)
 static void read_wait(struct recording_reader *from)
 {
     struct recording *r = from->recording;
-    struct recording_wait w = {0};
-    if (r->waits.len)
-        w = r->waits.at[r->waits.len - 1];
-    w.thread = (uint32_t)read_take_difference(from, w.thread);
-    w.from_ns = read_take_difference(from, w.from_ns);
+    struct recording_wait w = {0}, none = {0};
+    const struct recording_wait *last = r->waits.len ? &r->waits.at[r->waits.len - 1] : &none;
+    w.thread = (uint32_t)read_take_difference(from, last->thread);
+    w.from_ns = read_take_difference(from, last->from_ns);
     w.length_ns = cursor_leb128(&from->in);
     w.node = read_take_index(from);
     vec_push(&r->waits, w);
+}
+
+/* One for each wait, in their order. */
+static void read_waker(struct recording_reader *from)
+{
+    struct recording *r = from->recording;
+    uint32_t woken = cursor_leb128_u32(&from->in);
+    if (from->wakers >= r->waits.len) {
+        from->in.failed = true;
+        return;
+    }
+    struct recording_wait *w = &r->waits.at[from->wakers++];
+    w->woken = woken;
+    if (woken >= RECORDING_WAKER_SOFT)
+        w->waker = cursor_leb128_u32(&from->in);
+    if (woken)
+        w->woke_ns = cursor_leb128(&from->in);
 }
 
 static void read_creator(struct recording_reader *from)
@@ -577,6 +594,7 @@ static void (*const READERS[])(struct recording_reader *) = {
     [RECORDING_TAG_PARALLEL] = read_parallel,
     [RECORDING_TAG_WAITS] = read_wait,
     [RECORDING_TAG_CREATORS] = read_creator,
+    [RECORDING_TAG_WAKERS] = read_waker,
     [RECORDING_TAG_RANKS] = read_rank,
     [RECORDING_TAG_RESOURCES] = read_resource,
     [RECORDING_TAG_LINKS] = read_link,

@@ -478,6 +478,24 @@ static void write_wait(struct recording_writer *to, size_t i)
     write_put_index(to, w->node);
 }
 
+static void write_waker(struct recording_writer *to, size_t i)
+{
+    const struct recording_wait *w = &to->recording->waits.at[i];
+    write_put(to, w->woken);
+    if (w->woken >= RECORDING_WAKER_SOFT)
+        write_put(to, w->waker);
+    if (w->woken)
+        write_put(to, w->woke_ns);
+}
+
+static bool write_has_wakers(const struct recording *r)
+{
+    for (size_t i = 0; i < r->waits.len; i++)
+        if (r->waits.at[i].woken)
+            return true;
+    return false;
+}
+
 /* Mostly a thread of the one before. */
 static void write_creator(struct recording_writer *to, size_t i)
 {
@@ -540,6 +558,8 @@ static void write_lists(struct recording_writer *to)
         write_list(to, RECORDING_TAG_PARALLEL, r->parallel.len, write_parallel);
     if (r->waits.len)
         write_list(to, RECORDING_TAG_WAITS, r->waits.len, write_wait);
+    if (write_has_wakers(r))
+        write_list(to, RECORDING_TAG_WAKERS, r->waits.len, write_waker);
     if (r->creators.len)
         write_list(to, RECORDING_TAG_CREATORS, r->creators.len, write_creator);
 }

@@ -308,7 +308,8 @@ bool recording_check(const struct recording *r, struct err *e)
          r->slice_ns && at->slice < MOST_SLICES && at->threads)
     EACH(waits, recording_wait, "wait",
          at->thread < r->threads.len && is_index_or_none(at->node, r->nodes.len) &&
-             at->from_ns + at->length_ns >= at->from_ns &&
+             at->from_ns + at->length_ns >= at->from_ns && at->woken < RECORDING_WAKERS &&
+             at->waker < r->threads.len && at->woke_ns <= at->length_ns &&
              (!i || at[-1].thread < at->thread ||
               (at[-1].thread == at->thread && at[-1].from_ns <= at->from_ns)))
     EACH(creators, recording_creator, "creator",

@@ -259,11 +259,24 @@ struct recording_parallel {
     uint64_t ns;
 };
 
+/* What woke a thread, as the kernel told it. */
+enum recording_waker {
+    RECORDING_WAKER_UNKNOWN,   /* it was not told */
+    RECORDING_WAKER_INTERRUPT, /* a timer or a device */
+    RECORDING_WAKER_OUTSIDE,   /* a thread that was not recorded, one of the kernel's, too */
+    RECORDING_WAKER_SOFT, /* soft interrupt work while this thread ran, as it has for a socket */
+    RECORDING_WAKER_THREAD,
+    RECORDING_WAKERS
+};
+
 /* One time that a thread was off the CPU. Shorter ones than some length are left out. */
 struct recording_wait {
     uint32_t thread;
     uint32_t node; /* where; RECORDING_NONE: not known */
     uint64_t from_ns, length_ns;
+    uint32_t woken;   /* enum recording_waker */
+    uint32_t waker;   /* the thread, of the last two; else 0 */
+    uint64_t woke_ns; /* how long after its begin; what is left it had no CPU */
 };
 
 /* Which thread has made a thread, by fork or as one of its own process. */

@@ -364,6 +364,7 @@ static void merge_turns(struct recording_merging *m)
     for (size_t i = 0; i < from->waits.len; i++) {
         struct recording_wait w = from->waits.at[i];
         w.thread += m->threads;
+        w.waker += w.woken >= RECORDING_WAKER_SOFT ? m->threads : 0;
         w.node = w.node == RECORDING_NONE ? RECORDING_NONE : m->nodes[w.node];
         w.from_ns += m->begin_ns;
         vec_push(&into->waits, w);

@@ -38,14 +38,13 @@
 static const char *const CAUSES[SCHEDULE_CAUSES] = {[SCHEDULE_UNKNOWN] = "",
                                                     [SCHEDULE_MADE] = "made",
                                                     [SCHEDULE_ENDED] = "waited for its end",
-                                                    [SCHEDULE_WOKEN] = "woken",
-                                                    [SCHEDULE_GUESSED] = "perhaps woken"};
+                                                    [SCHEDULE_WOKEN] = "seemingly woken",
+                                                    [SCHEDULE_GUESSED] = "perhaps woken",
+                                                    [SCHEDULE_TOLD] = "woken"};
 /* For programs. They are values of the schema: a word may be added, but none changed. */
-static const char *const CAUSE_WORDS[SCHEDULE_CAUSES] = {[SCHEDULE_UNKNOWN] = "none",
-                                                         [SCHEDULE_MADE] = "made",
-                                                         [SCHEDULE_ENDED] = "ended",
-                                                         [SCHEDULE_WOKEN] = "woken",
-                                                         [SCHEDULE_GUESSED] = "guessed"};
+static const char *const CAUSE_WORDS[SCHEDULE_CAUSES] = {
+    [SCHEDULE_UNKNOWN] = "none", [SCHEDULE_MADE] = "made",       [SCHEDULE_ENDED] = "ended",
+    [SCHEDULE_WOKEN] = "woken",  [SCHEDULE_GUESSED] = "guessed", [SCHEDULE_TOLD] = "told"};
 
 /* --- names ----------------------------------------------------------------------------------- */
 
@@ -212,6 +211,8 @@ static void path_head(struct out *out, const struct path_report *t)
     path_known(out, p, all);
     out_printf(out, "Causes   %zu starts and ends of processes and threads, which are exact",
                causes[SCHEDULE_MADE] + causes[SCHEDULE_ENDED]);
+    if (causes[SCHEDULE_TOLD])
+        out_printf(out, "; %zu wake-ups that the kernel told", causes[SCHEDULE_TOLD]);
     if (causes[SCHEDULE_WOKEN])
         out_printf(out, "; %zu wake-ups by the only thread that ran", causes[SCHEDULE_WOKEN]);
     if (causes[SCHEDULE_GUESSED])
@@ -221,6 +222,10 @@ static void path_head(struct out *out, const struct path_report *t)
         out_str(out,
                 "Note     records of waits were lost: waits are guessed from samples, and ends "
                 "of processes\n");
+    else if (t->schedule->has_waits && !t->schedule->has_wakers)
+        out_str(out,
+                "Note     who woke a thread was not recorded, and is guessed from who ran then: "
+                "that takes tracepoints (root)\n");
     else if (!t->schedule->has_waits)
         out_str(out, "Note     waits were not recorded, and are guessed from samples: 'monarc run "
                      "--off-cpu' records them\n");
@@ -396,6 +401,7 @@ void path_json(struct out *out, const struct report_input *in)
     json_pair_double(&j, "polled_time", p->ended_ns[SCHEDULE_BY_POLL] / 1e9);
     json_pair_double(&j, "unknown_time", p->ended_ns[SCHEDULE_BY_UNKNOWN] / 1e9);
     json_key(&j, "waits_recorded"), json_bool(&j, s->has_waits);
+    json_key(&j, "wakers_recorded"), json_bool(&j, s->has_wakers);
     json_end(&j);
     path_json_threads(&j, t);
     uint32_t *order = path_order(t->functions, path_by_self, t->self_ns);

@@ -4,8 +4,9 @@
  *     of each CPU    samples   the events asked for, and what waits and faults need
  *                    tasks     CPU time, and what happens to processes and threads
  *                    counts    each thread's CPU time at its end, where the kernel is not sampled
+ *                    wakes     who wakes whom, where tracepoints may be had
  *
- * Each of the three has a buffer, into which all events of that kind on that CPU write, whoever's
+ * Each of the four has a buffer, into which all events of that kind on that CPU write, whoever's
  * they are. An event is opened for one task on one CPU and inherited: so buffers are few, whatever
  * the number of threads, and descriptors are CPUs times events (times threads, if attached).
  *
@@ -39,7 +40,8 @@ enum {
     FAULT_STACK = 8 << 10,
     FAULTS_A_SAMPLE = 127, /* some 60 us of them; few enough that short processes have some */
     WAKE_BYTES = 512 << 10,
-    MOST_LOOKS = 20, /* at the threads of a process, until no new one is found */
+    WAKES_BUFFER = 16 << 10, /* some 170 wakes in the 10 ms after which it is emptied */
+    MOST_LOOKS = 20,         /* at the threads of a process, until no new one is found */
 };
 
 /* perf_event_open(2), which the C library has no name for. */
@@ -87,10 +89,22 @@ static uint32_t perf_ring_of(const struct perf_source *s, uint32_t choice)
 {
     return choice == s->tasks    ? PERF_RING_TASKS
            : choice == s->counts ? PERF_RING_COUNTS
+           : choice == s->waking ? PERF_RING_WAKES
                                  : PERF_RING_SAMPLES;
 }
 
-/* All events have the same sample_type, so that records of all can be read by one layout. */
+/* Their records have a layout of their own, and nobody is woken for them. */
+static void perf_attr_wakes(const struct perf_source *s, struct perf_event_attr *attr)
+{
+    attr->sample_type = s->wakes_layout.sample_type;
+    attr->sample_regs_user = 0;
+    attr->sample_stack_user = 0;
+    attr->sample_period = 1;
+    attr->freq = 0;
+}
+
+/* All events of a buffer have the same sample_type, so that their records are read by one layout.
+ */
 static struct perf_event_attr perf_attr(const struct perf_source *s, uint32_t choice)
 {
     struct perf_event_attr attr = {.size = sizeof attr};
@@ -123,6 +137,8 @@ static struct perf_event_attr perf_attr(const struct perf_source *s, uint32_t ch
         perf_attr_tasks(&attr);
     if (choice == s->counts)
         perf_attr_counts(&attr);
+    if (choice == s->waking)
+        perf_attr_wakes(s, &attr);
     attr.context_switch = choice == 0 && s->options.wants_waits;
     attr.read_format = choice == s->counts ? 0 : PERF_FORMAT_LOST;
     return attr;
@@ -155,6 +171,8 @@ static size_t perf_ring_bytes(const struct perf_source *s, uint32_t choice)
     size_t least = TASKS_PAGES * (size_t)sysconf(_SC_PAGESIZE), part = s->buffer_bytes / TASKS_PART;
     if (perf_ring_of(s, choice) == PERF_RING_SAMPLES)
         return s->buffer_bytes;
+    if (perf_ring_of(s, choice) == PERF_RING_WAKES)
+        return WAKES_BUFFER > least ? WAKES_BUFFER : least;
     return part > least ? part : least;
 }
 
@@ -166,7 +184,7 @@ static bool perf_map_ring(struct perf_source *s, struct perf_ring *ring, int fd,
         s->is_crowded = errno == EPERM || errno == ENOMEM;
         return false;
     }
-    return !epoll_ctl(s->wake_fd, EPOLL_CTL_ADD, fd, &wake);
+    return choice == s->waking || !epoll_ctl(s->wake_fd, EPOLL_CTL_ADD, fd, &wake);
 }
 
 /* The first event of a buffer has it, all others write into it. What is attached to has clocks of
@@ -378,6 +396,16 @@ static void perf_add_leaving(struct perf_source *s)
                                                 .period = 1});
 }
 
+/* Who wakes threads that wait, where this user may know. */
+static void perf_add_waking(struct perf_source *s)
+{
+    struct event_choice c;
+    if (!s->options.wants_waits || !perf_wakes_choice(&c))
+        return;
+    s->waking = (uint32_t)s->choices.len;
+    vec_push(&s->choices, c);
+}
+
 /* Faults are the kernel's time, but happen in user code: these are no secret. */
 static void perf_add_faulting(struct perf_source *s)
 {
@@ -397,13 +425,14 @@ bool perf_open_all(struct perf_source *s, struct err *e)
 {
     size_t asked = s->choices.len;
     perf_more_descriptors();
-    s->leaving = s->faulting = s->counts = RECORDING_NONE;
+    s->leaving = s->faulting = s->counts = s->waking = RECORDING_NONE;
     perf_add_leaving(s);
+    perf_add_waking(s);
     s->tasks = perf_add_counting(s, "tasks");
     bool is_open = perf_try(s);
     if (!is_open && (errno == EACCES || errno == EPERM)) {
         s->result->user_only = true;
-        s->leaving = RECORDING_NONE;
+        s->leaving = s->waking = RECORDING_NONE;
         s->choices.len = asked;
         perf_add_faulting(s);
         s->tasks = perf_add_counting(s, "tasks");

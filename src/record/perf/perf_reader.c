@@ -76,7 +76,8 @@ static void reader_empty(struct perf_source *s, size_t number)
     struct perf_reader *r = &s->reader;
     struct perf_ring *ring = &s->rings.at[number];
     struct perf_backlog *to = &r->backlogs.at[number];
-    bool is_full = r->bytes > MOST_BYTES && number % PERF_RINGS == PERF_RING_SAMPLES;
+    uint32_t kind = number % PERF_RINGS;
+    bool is_full = r->bytes > MOST_BYTES && (kind == PERF_RING_SAMPLES || kind == PERF_RING_WAKES);
     struct bytes record;
     struct map seen = {0};
     if (!ring->pages || is_full)
@@ -84,8 +85,11 @@ static void reader_empty(struct perf_source *s, size_t number)
     perf_ring_look(ring);
     size_t before = to->bytes.len;
     for (unsigned taken = 1; (record = perf_ring_first(ring)).len; taken++) {
-        redrawn_clocks_add(&s->redrawn, to, &s->layout, record);
-        if (number % PERF_RINGS == PERF_RING_SAMPLES && labels_are_read(s->labels))
+        if (kind == PERF_RING_WAKES)
+            perf_backlog_add(to, &s->wakes_layout, record);
+        else
+            redrawn_clocks_add(&s->redrawn, to, &s->layout, record);
+        if (kind == PERF_RING_SAMPLES && labels_are_read(s->labels))
             reader_read_labels(s, record, &seen);
         perf_ring_take(ring, record.len);
         if (taken % RECORDS_A_RELEASE == 0)

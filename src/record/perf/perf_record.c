@@ -40,6 +40,14 @@ struct perf_layout perf_layout_live(const struct arch *arch, bool has_stacks)
                                 .has_trailer = true};
 }
 
+struct perf_layout perf_layout_tracepoint(const struct arch *arch)
+{
+    return (struct perf_layout){.arch = arch,
+                                .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
+                                               PERF_SAMPLE_TIME | PERF_SAMPLE_RAW,
+                                .has_trailer = true};
+}
+
 /* Younger than the headers that we may be compiled with. */
 #define FORMAT_LOST     (UINT64_C(1) << 4)
 #define BRANCH_HW_INDEX (UINT64_C(1) << 17)
@@ -130,8 +138,11 @@ static void perf_read_inner(const struct perf_layout *l, struct cursor *in, stru
         out->counts = perf_read_counts(l, in);
     if (l->sample_type & PERF_SAMPLE_CALLCHAIN)
         out->chain = perf_read_words(in, 1);
-    if (l->sample_type & PERF_SAMPLE_RAW)
-        cursor_take(in, cursor_u32(in));
+    if (l->sample_type & PERF_SAMPLE_RAW) {
+        uint32_t len = cursor_u32(in);
+        const uint8_t *at = cursor_take(in, len);
+        out->raw = (struct bytes){at, at ? len : 0};
+    }
     if (l->sample_type & PERF_SAMPLE_BRANCH_STACK)
         out->branches = perf_read_branches(l, in);
 }

@@ -50,6 +50,9 @@ struct perf_layout {
 /* That of our own recordings; without stacks, samples have registers alone. */
 struct perf_layout perf_layout_live(const struct arch *arch, bool has_stacks);
 
+/* That of our tracepoints, which have buffers of their own. */
+struct perf_layout perf_layout_tracepoint(const struct arch *arch);
+
 /* A record's fields; those that its type does not have are 0, empty or "". */
 struct perf_record {
     uint32_t type; /* PERF_RECORD_... */
@@ -67,6 +70,7 @@ struct perf_record {
     struct bytes counts; /* of the members of its group, entries of perf_count_bytes(): the count so
                             far, the id, ...; empty without ids */
     struct bytes branches; /* taken, the latest first: entries of 24 bytes, likewise */
+    struct bytes raw;      /* of a tracepoint: its fields */
     struct bytes chain;    /* as the kernel has walked it: words, in the order of bytes of the file;
                               of CALLCHAIN_DEFERRED, too */
 

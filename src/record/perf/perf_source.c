@@ -351,7 +351,8 @@ static struct perf_backlog *perf_oldest(struct perf_source *s, uint64_t until_ns
     struct perf_backlog *oldest = NULL;
     uint64_t oldest_ns = until_ns;
     for (size_t i = 0; i < s->backlogs.len; i++) {
-        const struct perf_record *first = perf_backlog_first(&s->backlogs.at[i], &s->layout);
+        const struct perf_record *first =
+            perf_backlog_first(&s->backlogs.at[i], perf_layout_of(s, i));
         if (!first || first->time > oldest_ns || (oldest && first->time == oldest_ns))
             continue;
         oldest = &s->backlogs.at[i];
@@ -367,7 +368,11 @@ static void perf_take(struct perf_source *s)
     s->until_ns = perf_reader_take(s, &s->backlogs);
     labels_take(s->labels);
     while ((backlog = perf_oldest(s, s->until_ns))) {
-        perf_happened(s, &backlog->first);
+        size_t ring = (size_t)(backlog - s->backlogs.at);
+        if (ring % PERF_RINGS == PERF_RING_WAKES)
+            perf_wakes_happened(s, &backlog->first);
+        else
+            perf_happened(s, &backlog->first);
         perf_backlog_drop_first(backlog);
     }
 }
@@ -524,6 +529,7 @@ static void perf_finish(struct source *source, uint64_t now_ns)
     perf_tell_attached(s);
     perf_scale_told(s);
     perf_tell_lost(s);
+    perf_wakes_finish(s);
     if (s->throttled)
         collector_lose(s->collector, RECORDING_LOST_THROTTLED, THROTTLED, s->throttled, 0);
     perf_estimate_cost(s);
@@ -629,6 +635,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
                               .options = *o,
                               .result = result,
                               .layout = perf_layout_live(o->arch, !o->no_stacks),
+                              .wakes_layout = perf_layout_tracepoint(o->arch),
                               .reader = {.end = -1, .news = -1}};
     *result = (struct perf_source_result){0};
     s->labels = labels_new(c, o->arch);

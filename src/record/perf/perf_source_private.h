@@ -16,7 +16,7 @@
 #include <pthread.h>
 
 /* The buffers of each CPU. */
-enum { PERF_RING_SAMPLES, PERF_RING_TASKS, PERF_RING_COUNTS, PERF_RINGS };
+enum { PERF_RING_SAMPLES, PERF_RING_TASKS, PERF_RING_COUNTS, PERF_RING_WAKES, PERF_RINGS };
 
 /* One event on one CPU, of the launcher or of a thread that was attached to. */
 struct perf_event {
@@ -56,7 +56,7 @@ struct perf_source {
     VEC(struct event_choice) choices; /* those asked for, and what waits need */
     uint32_t asked;                   /* how many of them were asked for */
     uint64_t *totals;                 /* of each of these, where it is no clock: what there was */
-    struct perf_layout layout;
+    struct perf_layout layout, wakes_layout;
     VEC(struct perf_event) events;
     VEC(struct perf_ring) rings; /* PERF_RINGS of each CPU; the reader's */
     struct perf_reader reader;
@@ -84,8 +84,10 @@ struct perf_source {
     uint32_t counts;     /* the choice that tells each thread's CPU time at its end; or RUN_NONE */
     uint64_t told_ns;    /* by these */
     uint32_t leaving;    /* the choice whose samples are of threads leaving the CPU */
-    uint32_t faulting;   /* the choice whose samples are of page faults, where the kernel may not be
-                            sampled; or RUN_NONE */
+    uint32_t waking;     /* the choice that tells who wakes whom; or RUN_NONE */
+    uint64_t lost_wakes;
+    uint32_t faulting; /* the choice whose samples are of page faults, where the kernel may not be
+                          sampled; or RUN_NONE */
     struct ptrace_places *places; /* the same for system calls; NULL: nobody looks */
     int wake_fd;                  /* of all buffers, for the reader */
     VEC(int) apart;               /* events of perf_keep_apart() */
@@ -98,6 +100,12 @@ struct perf_source {
         lost_first;  /* other records; samples of the first choice, where these are told */
     bool tells_lost; /* they are */
 };
+
+/* Of the records of a buffer. */
+static inline const struct perf_layout *perf_layout_of(const struct perf_source *s, size_t ring)
+{
+    return ring % PERF_RINGS == PERF_RING_WAKES ? &s->wakes_layout : &s->layout;
+}
 
 /* What is known of a thread, or has just become known. */
 struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid);
@@ -140,6 +148,17 @@ void redrawn_clocks_end(struct perf_source *s, uint32_t tid);
 /* The thread's clocks may be with another, as it has made one: they count no more until they are
  * known to be where they were. */
 void redrawn_clocks_doubt(struct perf_source *s, uint32_t tid);
+
+/* --- perf_wakes.c --------------------------------------------------------------------------- */
+
+/* false: it is not to be had here. */
+bool perf_wakes_choice(struct event_choice *out);
+
+/* A record of the buffer of wakes. */
+void perf_wakes_happened(struct perf_source *s, const struct perf_record *r);
+
+/* Says how many were lost. */
+void perf_wakes_finish(struct perf_source *s);
 
 /* --- perf_reader.c -------------------------------------------------------------------------- */
 

@@ -351,11 +351,21 @@ void waits_switch(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns, bool is
     waits_run(w, slot, false, at_ns);
     t->state = is_ready ? WAITS_THREAD_READY : WAITS_THREAD_WAITS;
     t->left_ns = at_ns;
+    t->wake.at_ns = 0;
     t->has_place = t->is_leaving;
     t->is_leaving = false;
     if (t->has_place && is_ready)
         t->place = collector_place_as(w->collector, t->place, COLLECTOR_READY);
     waits_queue(w, slot, is_ready || w->options.no_looking ? &w->known : &w->fresh);
+}
+
+void waits_woken(struct waits *w, pid_t tid, const struct collector_wake *wake)
+{
+    int32_t slot = waits_find(w, tid);
+    bool waits = slot != NO_THREAD && (w->threads.at[slot].state == WAITS_THREAD_WAITS ||
+                                       w->threads.at[slot].state == WAITS_THREAD_FOUND);
+    if (waits)
+        w->threads.at[slot].wake = *wake;
 }
 
 void waits_lost(struct waits *w, uint64_t at_ns)

@@ -54,6 +54,9 @@ void waits_leaving(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
 void waits_switch(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns, bool is_out,
                   bool is_ready);
 
+/* Somebody wakes a thread: before its waits_switch(). */
+void waits_woken(struct waits *w, pid_t tid, const struct collector_wake *wake);
+
 /* A sample of a thread that ran: somebody who waits for it may want to know where, and it may be in
  * a call that reads or writes. */
 void waits_ran(struct waits *w, const struct collector_sample *s, struct collector_place place);

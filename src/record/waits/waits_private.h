@@ -80,6 +80,7 @@ struct waiting_thread {
     uint64_t gone_ns;            /* when it was found to be no more; 0: it is */
     uint64_t there_ns;           /* when it was last found to be there; 0: never asked */
     uint64_t counted_ns;         /* up to where its time is counted */
+    struct collector_wake wake;  /* what woke it last, since then; at_ns 0: that was not told */
     bool is_leaving;             /* `place` is told for what comes */
     bool has_place, has_look;
     struct collector_place place;       /* where it left, as the source saw it */

@@ -112,4 +112,6 @@ void waits_keep_wait(struct waits *w, const struct waiting_thread *t, uint64_t a
     bool is_ready = t->state == WAITS_THREAD_READY;
     if (!t->observed)
         collector_waited(w->collector, t->pid, t->tid, t->left_ns, at_ns, is_ready, place);
+    if (!t->observed && t->wake.at_ns)
+        collector_woken(w->collector, at_ns, &t->wake);
 }

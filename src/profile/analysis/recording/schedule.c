@@ -17,9 +17,11 @@
  *   ones of one place
  *   not known           any of these, as a guess
  *
- * Where one thread alone can have been it, that is as good as known; of several, the one that
- * stopped running just then, else the one that had run longest. Which of the two it is, is kept. A
- * wait for which nobody is found is open: it is never taken for the thread's own work.
+ * Where the kernel told who woke the thread, that is so, and nobody is looked for; an interrupt
+ * that woke it has ended a time, or a device. Where one thread alone can have been it, that is as
+ * good as known; of several, the one that stopped running just then, else the one that had run
+ * longest. Which of the two it is, is kept. A wait for which nobody is found is open: it is never
+ * taken for the thread's own work.
  *
  * Without recorded waits, or where too many are lost, stretches of slices without samples are taken
  * for waits of unknown kind, which may end with a child or a thread, and nothing else.
@@ -59,7 +61,9 @@ struct made_wait {
     uint32_t lane, node;
     uint64_t from_ns, to_ns;
     enum wait_kind kind;
-    bool is_poll; /* of WAIT_TIMER */
+    bool is_poll;          /* of one that a time has ended */
+    uint32_t woken, waker; /* as it was told: enum recording_waker */
+    uint64_t woke_ns;
     uint32_t cause_lane;
     uint64_t cause_ns;
     enum schedule_cause why;
@@ -201,21 +205,30 @@ static void make_forks(struct making *m)
 
 /* --- waits ----------------------------------------------------------------------------------- */
 
+/* Whether a time ended a wait: of calls that wait for threads, or until then, an interrupt tells.
+ */
+static bool wait_is_timed(const struct made_wait *w)
+{
+    return w->kind == WAIT_TIMER || (w->woken == RECORDING_WAKER_INTERRUPT &&
+                                     (w->kind == WAIT_THREAD || w->kind == WAIT_POLL));
+}
+
 /* How a wait ended of which no cause is known. */
 static enum schedule_ending ending_of(const struct made_wait *w)
 {
     if (w->cause_lane != SCHEDULE_NONE)
         return SCHEDULE_BY_CAUSE;
-    if (w->kind == WAIT_TIMER)
+    if (wait_is_timed(w))
         return w->is_poll ? SCHEDULE_BY_POLL : SCHEDULE_BY_TIMER;
-    return w->kind == WAIT_DEVICE ? SCHEDULE_BY_DEVICE : SCHEDULE_BY_UNKNOWN;
+    bool is_device = w->kind == WAIT_DEVICE || w->woken == RECORDING_WAKER_INTERRUPT;
+    return is_device ? SCHEDULE_BY_DEVICE : SCHEDULE_BY_UNKNOWN;
 }
 
 /* Adds one, cut to its lane's life; what overlaps the one before, or is nothing, is left out. */
-static void make_wait(struct making *m, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-                      uint32_t node)
+static void make_wait(struct making *m, const struct recording_wait *wait)
 {
-    uint32_t lane = m->lane_of[thread];
+    uint32_t lane = m->lane_of[wait->thread];
+    uint64_t from_ns = wait->from_ns, to_ns = wait->from_ns + wait->length_ns;
     const struct made_lane *l = &m->lanes.at[lane];
     const struct made_wait *last = m->waits.len ? &m->waits.at[m->waits.len - 1] : NULL;
     from_ns = from_ns > l->start_ns ? from_ns : l->start_ns;
@@ -224,10 +237,13 @@ static void make_wait(struct making *m, uint32_t thread, uint64_t from_ns, uint6
         from_ns = last->to_ns;
     if (to_ns > from_ns)
         vec_push(&m->waits, (struct made_wait){.lane = lane,
-                                               .node = node,
+                                               .node = wait->node,
                                                .from_ns = from_ns,
                                                .to_ns = to_ns,
-                                               .kind = schedule_wait_kind(m->r, node),
+                                               .kind = schedule_wait_kind(m->r, wait->node),
+                                               .woken = wait->woken,
+                                               .waker = wait->waker,
+                                               .woke_ns = wait->from_ns + wait->woke_ns,
                                                .cause_lane = SCHEDULE_NONE});
 }
 
@@ -239,10 +255,16 @@ static void make_gap(struct making *m, uint32_t thread, uint64_t from_ns, uint64
                                 m->forks[k].maker < lane ||
                                     (m->forks[k].maker == lane && m->forks[k].at_ns <= from_ns));
     for (; at < m->forks_len && m->forks[at].maker == lane && m->forks[at].at_ns < to_ns; at++) {
-        make_wait(m, thread, from_ns, m->forks[at].at_ns, RECORDING_NONE);
+        make_wait(m, &(struct recording_wait){.thread = thread,
+                                              .node = RECORDING_NONE,
+                                              .from_ns = from_ns,
+                                              .length_ns = m->forks[at].at_ns - from_ns});
         from_ns = m->forks[at].at_ns;
     }
-    make_wait(m, thread, from_ns, to_ns, RECORDING_NONE);
+    make_wait(m, &(struct recording_wait){.thread = thread,
+                                          .node = RECORDING_NONE,
+                                          .from_ns = from_ns,
+                                          .length_ns = to_ns - from_ns});
 }
 
 /* Stretches of a thread's life without CPU time, of some slices at least, and of more than lies
@@ -292,7 +314,7 @@ static void make_polls(struct making *m)
     uint32_t *sleeps = ARENA_NEW(&m->scratch, uint32_t, m->waits.len + 1);
     size_t len = 0;
     for (uint32_t i = 0; i < m->waits.len && m->lanes.len > 1; i++)
-        if (m->waits.at[i].kind == WAIT_TIMER &&
+        if (wait_is_timed(&m->waits.at[i]) &&
             m->waits.at[i].to_ns - m->waits.at[i].from_ns <= POLL_NS)
             sleeps[len++] = i;
     qsort_r(sleeps, len, sizeof *sleeps, waits_by_place, m);
@@ -373,7 +395,8 @@ static void cause_by_end(struct making *m, struct made_wait *w)
     uint32_t lane = SCHEDULE_NONE;
     if (w->kind == WAIT_CHILD || (w->kind == WAIT_ANY && !m->s->has_waits)) {
         lane = child;
-    } else if ((w->kind == WAIT_PEER || w->kind == WAIT_ANY) && child != SCHEDULE_NONE) {
+    } else if ((w->kind == WAIT_PEER || w->kind == WAIT_POLL || w->kind == WAIT_ANY) &&
+               child != SCHEDULE_NONE) {
         gap = w->to_ns - m->lanes.at[child].end_ns;
         lane = gap <= NEAR_NS ? child : SCHEDULE_NONE;
     }
@@ -389,6 +412,20 @@ static void cause_by_end(struct making *m, struct made_wait *w)
     if (w->cause_ns > w->to_ns) /* the slice of its first sample began before */
         w->to_ns = w->cause_ns;
     w->why = SCHEDULE_ENDED;
+}
+
+/* Who woke the thread, as it was told. What ended for a child or a thread has that for its cause:
+ * its end may be told by another. false: it was not told, or not for sure. */
+static bool cause_by_waker(struct making *m, struct made_wait *w)
+{
+    uint32_t lane = w->woken >= RECORDING_WAKER_SOFT ? m->lane_of[w->waker] : SCHEDULE_NONE;
+    bool is_told = w->woken == RECORDING_WAKER_THREAD, is_inside = w->woke_ns >= w->from_ns;
+    if (lane == SCHEDULE_NONE || lane == w->lane || !is_inside)
+        return w->woken == RECORDING_WAKER_INTERRUPT || w->woken == RECORDING_WAKER_OUTSIDE;
+    w->cause_lane = lane;
+    w->cause_ns = w->woke_ns < w->to_ns ? w->woke_ns : w->to_ns;
+    w->why = is_told ? SCHEDULE_TOLD : SCHEDULE_GUESSED;
+    return true;
 }
 
 /* Those that run are a dense list, in no order: a lane that stops gives its place to the last
@@ -477,7 +514,8 @@ static int switches_in_order(const void *left, const void *right)
 
 /* One sweep through time. `left` is a ring of those that stopped last: few others can have
  * stopped within JUST_NS before a wait ends. Each wait is first tried with the exact reasons,
- * ends of children and threads, and only then with who ran. */
+ * ends of children and threads, then with who was told to have woken it, and only then with who
+ * ran. */
 static void make_causes(struct making *m)
 {
     enum { RECENT = 32 };
@@ -504,8 +542,14 @@ static void make_causes(struct making *m)
         struct made_wait *w = is_wait ? &m->waits.at[all[i].ref] : NULL;
         uint32_t lane = is_wait ? w->lane : all[i].ref;
         if (all[i].what == 0 && w->kind >= WAIT_CHILD && w->kind <= WAIT_ANY) {
+            bool is_told = false;
             cause_by_end(m, w);
-            if (w->cause_lane == SCHEDULE_NONE && m->s->has_waits && w->kind != WAIT_CHILD)
+            bool is_other =
+                w->woken == RECORDING_WAKER_THREAD && m->lane_of[w->waker] != w->cause_lane;
+            if ((w->cause_lane == SCHEDULE_NONE || is_other) && w->kind != WAIT_CHILD)
+                is_told = cause_by_waker(m, w);
+            if (w->cause_lane == SCHEDULE_NONE && !is_told && m->s->has_waits &&
+                w->kind != WAIT_CHILD)
                 cause_by_runner(m, w, left, left_len);
             if (w->why == SCHEDULE_WOKEN && w->kind == WAIT_ANY)
                 w->why = SCHEDULE_GUESSED; /* it may have been anything */
@@ -708,8 +752,8 @@ bool schedule_make(struct schedule *s, const struct recording *r, struct arena *
     make_lanes(&m);
     make_forks(&m);
     for (size_t i = 0; i < r->waits.len && s->has_waits; i++) {
-        const struct recording_wait *w = &r->waits.at[i];
-        make_wait(&m, w->thread, w->from_ns, w->from_ns + w->length_ns, w->node);
+        make_wait(&m, &r->waits.at[i]);
+        s->has_wakers |= r->waits.at[i].woken != RECORDING_WAKER_UNKNOWN;
     }
     if (!s->has_waits)
         make_waits_of_gaps(&m);

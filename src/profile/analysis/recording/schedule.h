@@ -26,6 +26,7 @@ enum schedule_cause {
     SCHEDULE_ENDED,   /* a child, or a thread that was joined */
     SCHEDULE_WOKEN,   /* nobody else could have been it */
     SCHEDULE_GUESSED, /* the likeliest of several */
+    SCHEDULE_TOLD,    /* woken, by whom the kernel told */
     SCHEDULE_CAUSES
 };
 
@@ -79,8 +80,9 @@ struct schedule_row {
 struct schedule {
     const struct recording *recording;
     uint32_t event;
-    bool has_waits; /* they were recorded; else they are what samples leave free */
-    bool has_gaps;  /* of what was recorded too much was lost: they are what samples leave free */
+    bool has_waits;  /* they were recorded; else they are what samples leave free */
+    bool has_wakers; /* of waits it was told who ended them */
+    bool has_gaps;   /* of what was recorded too much was lost: they are what samples leave free */
     struct schedule_lane *lanes;
     uint32_t lanes_len;
     struct schedule_point *points; /* by lane, then time */

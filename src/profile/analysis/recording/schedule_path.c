@@ -182,6 +182,18 @@ static uint32_t *points_next_wait(const struct schedule *s, struct arena *a)
     return next_wait;
 }
 
+/* Of each point at which a thread woke another, as was told: where that one's wait begins, plus
+ * one. As threads meet, it might have had to wait for that one instead, if it came sooner. */
+static uint32_t *points_waited_for(const struct schedule *s, struct arena *a)
+{
+    uint32_t *waited = ARENA_NEW(a, uint32_t, s->points_len + 1);
+    for (uint32_t i = 0; i < s->points_len; i++)
+        if (s->points[i].cause != SCHEDULE_NONE && s->points[i].why == SCHEDULE_TOLD &&
+            point_before(s, i) != SCHEDULE_NONE)
+            waited[s->points[i].cause] = point_before(s, i) + 1;
+    return waited;
+}
+
 /* Where the maker of a lane may have looked at its end, though it had no need to wait for it: when
  * the wait in which it was then is over, or it waits next, or ends. SCHEDULE_NONE: the point is no
  * such end. */
@@ -220,9 +232,9 @@ static double stretch_saves(const struct schedule_point *b, double lasts, double
  * for true where nobody else can have been it: what a thread waits for comes sooner. Of other waits
  * it only knows that they were not ended sooner than anything in the job is: `most` is by how much
  * any thread can be sooner by then, and `late` by how much later, if code takes longer. The late
- * one believes only in ends and starts, which are exact; a lock or a pipe may have been let go by
- * somebody else, so such waits end no sooner than they did. A thread cannot save more than a
- * stretch lasts. */
+ * one believes only in ends, starts and wakes that were told, which are exact; a lock or a pipe may
+ * have been let go by somebody else, so such waits end no sooner than they did. A thread cannot
+ * save more than a stretch lasts. */
 double schedule_length(const struct schedule *s, enum schedule_bound bound, struct arena *a)
 {
     double *at = ARENA_NEW(a, double, s->points_len + 1);
@@ -231,6 +243,7 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
     const uint32_t *next_wait = points_next_wait(s, a);
     /* Of one thread that was not seen to wait, nothing says that it did. */
     bool is_alone = s->lanes_len == 1 && !s->has_waits;
+    const uint32_t *waited = points_waited_for(s, a);
     double *saves = ARENA_NEW(a, double, s->points_len + 1);
     double *share = ARENA_NEW(a, double, s->lanes_len + 1);
     double most = 0, late = 0;
@@ -240,7 +253,8 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
         const struct schedule_point *p = &s->points[point];
         const struct schedule_point *b = before == SCHEDULE_NONE ? NULL : &s->points[before];
         const struct schedule_point *c = p->cause == SCHEDULE_NONE ? NULL : &s->points[p->cause];
-        bool is_sure = p->why == SCHEDULE_MADE || p->why == SCHEDULE_ENDED;
+        bool is_sure =
+            p->why == SCHEDULE_MADE || p->why == SCHEDULE_ENDED || p->why == SCHEDULE_TOLD;
         bool has_cause = point_ends_with_cause(s, point);
         bool is_open = b && b->state == SCHEDULE_WAITS && !is_alone &&
                        (has_cause ? p->why == SCHEDULE_GUESSED : !c && schedule_is_open(b->ending));
@@ -255,6 +269,8 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
             time = fmax(time, at[p->cause] + (double)(p->at_ns - c->at_ns));
         if ((is_open || (has_cause && !is_sure)) && bound == SCHEDULE_LATEST)
             time = fmax(time, (double)p->at_ns + (is_open ? late : 0));
+        if (bound == SCHEDULE_LATEST && waited[point])
+            time = fmax(time, at[waited[point] - 1]);
         time = fmax(time, looked_at[point]);
         at[point] = time;
         double lasts = next == SCHEDULE_NONE ? 0 : (double)(s->points[next].at_ns - p->at_ns);

@@ -11,6 +11,7 @@ enum wait_kind {
     WAIT_CHILD,
     WAIT_THREAD,
     WAIT_PEER,
+    WAIT_POLL, /* likewise, or until some time */
     WAIT_ANY,
     WAIT_OTHER, /* of calls of which nobody has said it */
     WAIT_NO_CPU

@@ -22,20 +22,14 @@ enum wait_kind schedule_wait_kind(const struct recording *r, uint32_t node)
     static const char *const CHILD[] = {"wait4", "waitid", "waitpid", "vfork", NULL};
     static const char *const THREAD[] = {"futex", "futex_time64", "futex_wait", "futex_waitv",
                                          NULL};
+    static const char *const POLL[] = {
+        "poll",       "ppoll",           "ppoll_time64", "select",      "pselect6",
+        "_newselect", "pselect6_time64", "epoll_wait",   "epoll_pwait", "epoll_pwait2",
+        NULL};
     static const char *const PEER[] = {"read",
                                        "write",
                                        "readv",
                                        "writev",
-                                       "poll",
-                                       "ppoll",
-                                       "ppoll_time64",
-                                       "select",
-                                       "_newselect",
-                                       "pselect6",
-                                       "pselect6_time64",
-                                       "epoll_wait",
-                                       "epoll_pwait",
-                                       "epoll_pwait2",
                                        "recvfrom",
                                        "recvmsg",
                                        "recvmmsg",
@@ -107,6 +101,8 @@ enum wait_kind schedule_wait_kind(const struct recording *r, uint32_t node)
         return WAIT_CHILD;
     if (wait_is_one_of(name, THREAD))
         return WAIT_THREAD;
+    if (wait_is_one_of(name, POLL))
+        return WAIT_POLL;
     if (wait_is_one_of(name, PEER))
         return WAIT_PEER;
     return wait_is_one_of(name, DEVICE) ? WAIT_DEVICE : WAIT_OTHER;
