@@ -187,6 +187,19 @@ class Path_(Job):
         self.assertRegex(text, r"(?m)^   0\.800        -        -        -  unknown, while cc \(7\) waited$")
         self.assertRegex(text, r"\(unknown\) +cc \(7\) in read")
 
+    def test_an_end_that_came_later(self):
+        """Waits are not recorded, and a thread ends in the slice after the one that waited: it did not end the wait."""
+        self.samples = []
+        one = self.process(7, 1, 0, 990)
+        two = self.thread(0, 8, 0, 995)
+        self.runs(one, 0, 100)
+        self.runs(two, 0, 990, FACT)
+        steps, report = self.path()
+        self.assertEqual(steps[-1], (7, 100, 990, "none"))
+        self.assertEqual(report["steps"][-1]["open"], "unknown")
+        report = monarc_json("what-if", "r", "fact=2x", cwd=self.dir)
+        self.assertLess(report["wall"]["low"], 0.6)
+
     def test_a_call_that_nobody_knows(self):
         self.samples = []
         one = self.process(7, 1, 0, 1000)

@@ -389,9 +389,11 @@ static void cause_by_end(struct making *m, struct made_wait *w)
 {
     uint64_t late = m->s->has_waits ? 0 : m->r->slice_ns, gap;
     uint32_t pid = lane_process(m, w->lane)->pid;
-    uint32_t child = last_ended(m, m->by_parent, true, pid, w->from_ns, w->to_ns + late, w->lane);
-    uint32_t thread =
-        last_ended(m, m->by_process, false, pid, w->from_ns, w->to_ns + late, w->lane);
+    /* What ended later than the thread itself did not end its wait. */
+    uint64_t own_ns = m->lanes.at[w->lane].end_ns;
+    uint64_t last_ns = w->to_ns + late < own_ns ? w->to_ns + late : own_ns;
+    uint32_t child = last_ended(m, m->by_parent, true, pid, w->from_ns, last_ns, w->lane);
+    uint32_t thread = last_ended(m, m->by_process, false, pid, w->from_ns, last_ns, w->lane);
     uint32_t lane = SCHEDULE_NONE;
     if (w->kind == WAIT_CHILD || (w->kind == WAIT_ANY && !m->s->has_waits)) {
         lane = child;
@@ -717,6 +719,8 @@ static void make_points(struct making *m, struct arena *a)
         if (p->cause != SCHEDULE_NONE && s->points[p->cause].at_ns > p->at_ns) {
             p->cause = SCHEDULE_NONE;
             p->why = SCHEDULE_UNKNOWN;
+            if (w && i > s->lanes[p->lane].first)
+                s->points[i - 1].ending = SCHEDULE_BY_UNKNOWN;
         }
     }
     order_points(m);
