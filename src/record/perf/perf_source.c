@@ -385,6 +385,7 @@ static uint64_t perf_round(struct source *source, uint64_t now_ns)
         ptrace_places_tell(s->places, s->collector);
     perf_take(s);
     redrawn_clocks_check(s, now_ns);
+    perf_wakes_pace(s, now_ns);
     return s->waits ? waits_poll(s->waits, now_ns, s->until_ns) : IDLE_NS;
 }
 

@@ -86,6 +86,8 @@ struct perf_source {
     uint32_t leaving;    /* the choice whose samples are of threads leaving the CPU */
     uint32_t waking;     /* the choice that tells who wakes whom; or RUN_NONE */
     uint64_t lost_wakes;
+    uint64_t wakes_before, wakes_since_ns; /* how many were lost when that was last looked at */
+    uint64_t wakes_off_ns;                 /* until then it is switched off; 0: it is not */
     uint32_t faulting; /* the choice whose samples are of page faults, where the kernel may not be
                           sampled; or RUN_NONE */
     struct ptrace_places *places; /* the same for system calls; NULL: nobody looks */
@@ -156,6 +158,9 @@ bool perf_wakes_choice(struct event_choice *out);
 
 /* A record of the buffer of wakes. */
 void perf_wakes_happened(struct perf_source *s, const struct perf_record *r);
+
+/* Switches it off for a while where wakes come in floods. */
+void perf_wakes_pace(struct perf_source *s, uint64_t now_ns);
 
 /* Says how many were lost. */
 void perf_wakes_finish(struct perf_source *s);

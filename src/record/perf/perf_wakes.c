@@ -8,22 +8,27 @@
  * twice, which changes nothing. Who runs has not woken it itself if an interrupt does: the record
  * says whether one was being handled.
  *
- * Cost is bounded by the buffer: it has room for so many records, and is emptied every 10 ms; what
- * finds no room costs the program next to nothing, and is counted. There are no stacks in it.
+ * Cost is bounded: the buffer has room for so many records, and is emptied every 10 ms; what finds
+ * no room is counted. That still costs the program a microsecond each, so in a flood the event is
+ * switched off for a second, or longer where there are so many threads that switching takes long.
+ * There are no stacks in it.
  *
  * Numbers of threads in the record are those of the first namespace. */
 #include "base/arena.h"
+#include "record/clocks.h"
 #include "record/perf/events_private.h"
 #include "record/perf/perf_source_private.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
-#define LOST_WAKES                                                                           \
-    "wake-ups were more than are recorded (some 17,000 a second and processor): who woke a " \
-    "thread "                                                                                \
-    "is told from who ran then"
+#define LOST_WAKES                                                                                \
+    "wake-ups were more than are recorded (some 8,000 a second and processor; none for a second " \
+    "after a flood): who woke a thread is told from who ran then"
+
+enum { FLOOD = 500, PAUSE_NS = 1000 * 1000 * 1000, PART = 100 };
 
 /* include/linux/proc_ns.h: what /proc/PID/ns/pid has of the first namespace. */
 enum { FIRST_NAMESPACE = 0xEFFFFFFC - (1LL << 32) };
@@ -82,6 +87,35 @@ void perf_wakes_happened(struct perf_source *s, const struct perf_record *r)
                                          .tid = (pid_t)r->tid,
                                          .is_interrupt = flags & IN_INTERRUPT,
                                          .is_soft_interrupt = flags & IN_SOFT_INTERRUPT});
+}
+
+static void wakes_switch(struct perf_source *s, bool on)
+{
+    for (size_t i = 0; i < s->events.len; i++)
+        if (s->events.at[i].choice == s->waking)
+            ioctl(s->events.at[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+/* Switching takes time for each thread: at most a hundredth of the pause. */
+void perf_wakes_pace(struct perf_source *s, uint64_t now_ns)
+{
+    if (s->waking == RECORDING_NONE)
+        return;
+    if (s->wakes_off_ns) {
+        if (now_ns < s->wakes_off_ns)
+            return;
+        s->wakes_off_ns = 0;
+        wakes_switch(s, true);
+    } else if (s->lost_wakes - s->wakes_before >= FLOOD) {
+        uint64_t begun = clock_now();
+        wakes_switch(s, false);
+        uint64_t pause = PART * (clock_now() - begun);
+        s->wakes_off_ns = now_ns + (pause > PAUSE_NS ? pause : PAUSE_NS);
+    } else if (now_ns < s->wakes_since_ns + PAUSE_NS) {
+        return;
+    }
+    s->wakes_before = s->lost_wakes;
+    s->wakes_since_ns = now_ns;
 }
 
 void perf_wakes_finish(struct perf_source *s)
