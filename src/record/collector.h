@@ -136,11 +136,13 @@ struct collector_sample {
     const struct unwind_registers *registers; /* of user code; NULL: there is none, as while the
                                                  kernel loads a program or ends a thread */
     struct bytes stack;                       /* from the user's stack pointer on */
-    const struct collector_chain *chain;      /* NULL: none */
+    struct bytes beyond; /* what follows it there, where more was read than samples have */
+    const struct collector_chain *chain; /* NULL: none */
     bool is_first_period; /* the weight is to be scaled: collector_scale_first_periods() */
     bool is_live;         /* just now: what the process has mapped may be asked of it */
     bool is_still;        /* the thread has not run since: its memory may be read for the rest */
     uint32_t labels;      /* of collector_labels(); 0: none */
+    uint32_t others;      /* further samples that it stands for, and whose weight it has */
 };
 
 void collector_sample(struct collector *c, const struct collector_sample *s);
@@ -180,10 +182,12 @@ void collector_event_total(struct collector *c, uint32_t event, uint64_t total);
 struct collector_place {
     uint32_t stack, node; /* without and with what the thread does there outside of user code */
     bool has_stack, is_whole;
+    bool is_deep; /* the stack goes on behind what samples have of it */
 };
 struct collector_place collector_place(struct collector *c, const struct collector_sample *s);
 
-/* The same stack, with COLLECTOR_READY or COLLECTOR_STOPPED at its end. */
+/* The same stack, with COLLECTOR_READY or COLLECTOR_STOPPED at its end, or for COLLECTOR_IN_KERNEL
+ * a fault or an interrupt. */
 struct collector_place collector_place_as(struct collector *c, struct collector_place place,
                                           enum collector_where where);
 
@@ -217,6 +221,13 @@ bool collector_steps_are_alike(const struct collector *c, uint32_t one, uint32_t
 
 /* The system call that a place is in, by number; -1: in none, or it is not known. */
 int64_t collector_call_of(const struct collector *c, struct collector_place place);
+
+/* Whether a place is in a fault or an interrupt. */
+bool collector_is_fault(const struct collector *c, struct collector_place place);
+
+/* The innermost function of a place, told from others, as far as tables tell them apart; 0: none.
+ */
+uint64_t collector_function_of(const struct collector *c, struct collector_place place);
 
 /* Counts what calls at a place transferred; `t` has no thread yet. */
 void collector_transfer(struct collector *c, pid_t pid, pid_t tid, struct recording_transfer t,

@@ -27,7 +27,7 @@
 #include <string.h>
 
 enum {
-    MOST_FRAMES = 2048,
+    MOST_FRAMES = 8192,
     FEW_FRAMES = 32,
     NODES_FOR_ALL = 1000 * 1000, /* nodes from which on only the innermost frames are kept */
     PAGE_BYTES = 4096,
@@ -39,6 +39,7 @@ struct sample_walk {
     struct collector *c;
     const struct collector_sample *sample;
     uint32_t process;
+    bool went_beyond;      /* it needed more than sample->stack */
     uint64_t page_address; /* of `page`; 0: none was read */
     uint8_t page[PAGE_BYTES];
 };
@@ -88,11 +89,24 @@ static uint64_t sample_sp(const struct sample_walk *w)
     return a ? w->sample->registers->at[a->sp] : 0;
 }
 
+/* A word of what was read of the stack beyond what samples have. */
+static bool sample_read_beyond(struct sample_walk *w, uint64_t address, uint64_t *word)
+{
+    struct bytes beyond = w->sample->beyond;
+    uint64_t at = address - sample_sp(w) - w->sample->stack.len;
+    if (beyond.len < sizeof *word || at > beyond.len - sizeof *word)
+        return false;
+    memcpy(word, beyond.at + at, sizeof *word);
+    return w->went_beyond = true;
+}
+
 /* struct unwind_stack: read(). Code is in its file, whatever has become of the process; all else is
  * in the process's memory, which is read by pages, as frames that follow each other are close. */
 static bool sample_read(void *context, uint64_t address, uint64_t *word)
 {
     struct sample_walk *w = context;
+    if (sample_read_beyond(w, address, word))
+        return true;
     struct images *images = &w->c->images;
     const struct mapping *m = mappings_find(w->c->inner.at[w->process].mappings, address);
     bool is_file = m && images->all.at[m->image]->object.kind == RECORDING_OBJECT_FILE;
@@ -309,7 +323,8 @@ static struct collector_place sample_chain(struct sample_walk *w)
     for (uint32_t i = chain->user_len; i-- > 0;)
         if (sample_is_frame(w, i))
             node = sample_frame(w, node, chain->user[i] - (i ? 1 : 0));
-    return (struct collector_place){node, node, !chain->is_leaf, is_whole};
+    return (struct collector_place){
+        .stack = node, .node = node, .has_stack = !chain->is_leaf, .is_whole = is_whole};
 }
 
 /* The stack of a sample: as it was told, or unwound. Without stacks it is the innermost frame. */
@@ -350,7 +365,11 @@ static struct collector_place sample_stack(struct sample_walk *w)
         node = tally_node(&c->tally, node, c->cut, sample_cut_of(end));
     for (uint32_t i = len; i-- > 0;)
         node = sample_frame(w, node, frames[i]);
-    return (struct collector_place){node, node, !c->options.no_stacks, end == UNWIND_WHOLE};
+    return (struct collector_place){.stack = node,
+                                    .node = node,
+                                    .has_stack = !c->options.no_stacks,
+                                    .is_whole = end == UNWIND_WHOLE,
+                                    .is_deep = end == UNWIND_DEEP || w->went_beyond};
 }
 
 struct collector_place collector_place(struct collector *c, const struct collector_sample *s)
@@ -366,7 +385,9 @@ struct collector_place collector_place(struct collector *c, const struct collect
 struct collector_place collector_place_as(struct collector *c, struct collector_place place,
                                           enum collector_where where)
 {
-    place.node = tally_node(&c->tally, place.stack, c->wait, sample_wait_place(where, -1));
+    place.node = where == COLLECTOR_IN_KERNEL
+                     ? tally_node(&c->tally, place.stack, c->kernel, RECORDING_KERNEL_FAULT)
+                     : tally_node(&c->tally, place.stack, c->wait, sample_wait_place(where, -1));
     return place;
 }
 
@@ -470,8 +491,8 @@ void collector_sample_at(struct collector *c, const struct collector_sample *s,
     if (c->inner.at[process].rank_tries)
         collector_read_rank(c, process);
     c->inner.at[process].has_samples = true;
-    c->stacks += place.has_stack;
-    c->whole += place.is_whole;
+    c->stacks += place.has_stack ? 1 + (uint64_t)s->others : 0;
+    c->whole += place.is_whole ? 1 + (uint64_t)s->others : 0;
 }
 
 /* Probes of user code need no stack: only their number matters. */

@@ -242,6 +242,22 @@ int64_t collector_call_of(const struct collector *c, struct collector_place plac
     return is_call ? (int64_t)node->address : -1;
 }
 
+bool collector_is_fault(const struct collector *c, struct collector_place place)
+{
+    const struct recording_node *node = &c->tally.nodes.at[place.node];
+    return node->object == c->kernel && node->address == RECORDING_KERNEL_FAULT;
+}
+
+uint64_t collector_function_of(const struct collector *c, struct collector_place place)
+{
+    const struct recording_node *node = &c->tally.nodes.at[place.stack];
+    if (place.stack == RECORDING_ROOT || node->object == c->cut)
+        return 0;
+    struct unwind_tables *t = c->images.all.at[node->object]->tables;
+    uint64_t start = t ? unwind_function_start(t, node->address) : 0;
+    return ((uint64_t)node->object << 48 ^ start) | UINT64_C(1) << 63;
+}
+
 /* Beyond MOST_TRANSFERS, files are not told apart any more, and then stacks. */
 void collector_transfer(struct collector *c, pid_t pid, pid_t tid, struct recording_transfer t,
                         uint64_t at_ns)

@@ -181,6 +181,8 @@ static void monitor_dump(void *context, const char *folder)
         return;
     nanosleep(&pause, NULL);
     m->source->round(m->source, clock_now());
+    if (m->source->settle)
+        m->source->settle(m->source);
     collector_finish(m->collector, clock_now(), &so_far);
     monitor_describe(m, &so_far);
     m->options->dump(m->options->context, folder, &so_far);

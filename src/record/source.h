@@ -6,8 +6,8 @@
  *     monitor_loop:   while it goes on:  wait(source->round())   signals, children -> stopped()
  *                     then               source->finish()        and at last free()
  *
- * A source fills this struct in; all functions but `stopped` and `forked` are there. They are
- * called by the monitor's thread alone. */
+ * A source fills this struct in; all functions but `stopped`, `forked` and `settle` are there. They
+ * are called by the monitor's thread alone. */
 #ifndef MONARC_RECORD_SOURCE_H
 #define MONARC_RECORD_SOURCE_H
 
@@ -34,6 +34,9 @@ struct source {
 
     /* The program was forked from the launcher, and has not executed yet. NULL: no matter. */
     void (*forked)(struct source *s, pid_t program);
+
+    /* Counts what waits for more to be known, as far as it is known now. NULL: nothing does. */
+    void (*settle)(struct source *s);
 
     /* Another thread of ours stops threads of the program for a moment: its children's stops are
      * not for waitpid() here, only their ends. */

@@ -444,3 +444,9 @@ bool fde_find(struct unwind_tables *t, uint64_t address, struct fde *out)
            (answer == HEADER_LIES && index_find(t, &t->eh, &t->eh_index, address, out)) ||
            index_find(t, &t->debug, &t->debug_index, address, out);
 }
+
+uint64_t unwind_function_start(struct unwind_tables *t, uint64_t address)
+{
+    struct fde fde;
+    return fde_find(t, address, &fde) ? fde.start : 0;
+}

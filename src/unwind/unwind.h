@@ -36,6 +36,10 @@ struct unwind_tables;
 struct unwind_tables *unwind_tables_new(const struct unwind_sections *s);
 void unwind_tables_free(struct unwind_tables *t);
 
+/* Where the function at a link address begins, or a part of it that stands apart; 0: no table says.
+ */
+uint64_t unwind_function_start(struct unwind_tables *t, uint64_t address);
+
 /* What is mapped at a pc. */
 struct unwind_module {
     struct unwind_tables *tables; /* NULL: none; frame pointers are tried */

@@ -22,6 +22,7 @@ class Case:
     flat: tuple = ()                 # options of `monarc flat`
     status: int = 0
     is_cut: object = False           # stacks need not be whole, if the report says so; or: by whom
+    cut: float = 0.01                # part of stacks that may be cut
     weight: float = 1                # of a sample, in periods: about two where clocks are young
     note: str = ""                   # a loss has to say it; without it, none may of names
     rename: tuple = ()               # (function, name of its row), ...; @f: the address of f
@@ -32,6 +33,8 @@ class Case:
         return "O2" if "O2" in self.builds else self.builds[0]
 
 
+FEW_LOOKS = 0.2  # may be cut: a share that a busy machine does not reach
+USER = ("user",)  # has no looks at whole stacks
 CASES = [
     Case("user", "shares.c", ("user",), builds=EVERY),
     Case("kernel", "shares.c", ("kernel",), builds=EVERY),
@@ -47,10 +50,16 @@ CASES = [
     Case("paths", "callers.c", ("paths",), builds=EVERY),
     Case("direct", "callers.c", ("direct",), builds=EVERY),
     Case("mutual", "callers.c", ("mutual",), builds=EVERY),
-    # A copy of a stack has 63 kB at most; only a thread that stands still may be asked for more.
-    Case("deep", "callers.c", ("900",), builds=("O0", "O2", "frames"), is_cut=PERF),
+    # A copy of a stack has 63 kB at most; what no look has come to is cut: a percent or two on an idle machine, more
+    # where looks must wait. Without looks it is nearly all.
+    Case("deep", "callers.c", ("900",), builds=("O0", "O2", "frames"), is_cut=USER, cut=FEW_LOOKS, weight=2),
     Case("shallow", "callers.c", ("30",)),
-    Case("large", "callers.c", ("large",), builds=("O2", "frames"), is_cut=PERF),
+    Case("large", "callers.c", ("large",), builds=("O2", "frames"), is_cut=USER, cut=FEW_LOOKS, weight=2),
+    *(Case("descend-" + name.replace(" ", "-"), "callers.c", ("descend", name), builds=builds, is_cut=USER, cut=FEW_LOOKS,
+           weight=2)
+      for name, builds in (("50 bytes x 4000", ("O2",)), ("200 bytes x 1000", ("O2", "frames")),
+                           ("20 kB x 10", ("O0", "O2", "static")), ("64 kB", ("O2",)), ("1 MB", ("O2",)))),
+    Case("descend-100000", "callers.c", ("descend", "50 bytes x 100000"), is_cut=True),
     Case("inlined", "inlined.c", builds=("O2", "frames", "nonpie")),
     Case("unequal", "threads.c", ("unequal",), builds=("O2", "static")),
     # clone3 of the C library has no unwind table at its system call.

@@ -42,7 +42,7 @@ def ask(workshop, case, build, recorder):
         is_cut = case.is_cut if isinstance(case.is_cut, bool) else recorder.name in case.is_cut
         return truth.notes(report, case.note) + truth.compare(
             truth.Truth(said), report, case.asks, truth.renamed(case.rename, copy),
-            recorder.method, is_cut, case.weight)
+            recorder.method, is_cut, case.weight, case.cut)
     finally:
         shutil.rmtree(copy, True)
 

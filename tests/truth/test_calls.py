@@ -24,12 +24,13 @@ FREESTANDING_32 = ["-m32", "-nostdlib", "-static", "-O1", "-fno-stack-protector"
 
 class Calls(unittest.TestCase):
     recorder = "refused-user"
+    extra = ()
 
     @classmethod
     def setUpClass(cls):
         try:
             cls.workshop = truth.Workshop()
-            cls.programs = {name: os.path.join(cls.workshop.build(name + ".c", extra=["-lutil"]), name)
+            cls.programs = {name: os.path.join(cls.workshop.build(name + ".c", extra=["-lutil", *cls.extra]), name)
                             for name in ("calls", "calls_that_wait")}
             cls.before = truth.become(truth.RECORDERS[cls.recorder], cls.workshop)
         except truth.Unavailable as why:
@@ -102,6 +103,22 @@ class Calls(unittest.TestCase):
     @slow
     def test_twenty_rounds(self):
         self.rounds(20, "0.06")
+
+
+@slow
+class CallsOfDeepStacks(Calls):
+    """By perf events, threads are looked at where their stacks are deeper than what is copied of them."""
+    recorder = "perf"
+    extra = (os.path.join(truth.PROGRAMS, "deep_main.c"), "-Wl,--wrap=main")
+
+    def test_is_looked_at(self):
+        """Stacks are whole, which only looks make them."""
+        recording = os.path.join(self.dir, "whole")
+        subprocess.run([truth.MONARC_FOR_ALL, "run", "--no-report", "-o", recording, "--", self.programs["calls"], "1"],
+                       cwd=self.dir, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True,
+                       timeout=truth.HANGS_S)
+        report = truth.Report(recording, [truth.MONARC])
+        self.assertGreater(report.total_s("__wrap_main"), 0)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ for inherited in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT:
 class Undisturbed:
     """The tests; the classes at the end say by which recorder."""
     recorder = None
+    extra = ()
     workshop = None
     maxDiff = None
 
@@ -42,7 +43,7 @@ class Undisturbed:
     def setUpClass(cls):
         try:
             Undisturbed.workshop = Undisturbed.workshop or truth.Workshop()
-            cls.folder = cls.workshop.build("state.c")
+            cls.folder = cls.workshop.build("state.c", extra=cls.extra)
             cls.before = truth.become(truth.RECORDERS[cls.recorder], cls.workshop)
         except truth.Unavailable as why:
             raise unittest.SkipTest(str(why))
@@ -372,6 +373,13 @@ print("job ended", os.waitstatus_to_exitcode(status), "and that was all", flush=
 
 class UnderPerf(Undisturbed, unittest.TestCase):
     recorder = "perf"
+
+
+@slow
+class UnderPerfWithADeepStack(Undisturbed, unittest.TestCase):
+    """Threads are looked at where their stacks are deeper than what is copied of them."""
+    recorder = "perf"
+    extra = (os.path.join(truth.PROGRAMS, "deep_main.c"), "-Wl,--wrap=main")
 
 
 @slow

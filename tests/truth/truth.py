@@ -275,6 +275,8 @@ class Report:
     def path_s(self, path):
         """Time of the stacks that have these functions in this order, others between or not."""
         names = path.split(";")
+        if not self.rows(names[0]):
+            return 0
         trees = self.json("graph", "--callees", names[0], "--limit=1000000", "--min-percent=0",
                           self.recording)["trees"]
         per_s = self.summary["samples_per_unit"] or 1
@@ -340,10 +342,10 @@ def compare_waits(truth, report, method):
     return found
 
 
-def compare(truth, report, asks, rename=(), method="", is_cut=False, weight=1):
+def compare(truth, report, asks, rename=(), method="", is_cut=False, weight=1, cut=WHOLE):
     """All findings. `asks` are the kinds of lines to compare; `rename` says under which other name
-    rows stand; `is_cut`: that stacks are allowed to be cut, if the report says so; `weight`: how many
-    periods a sample stands for, so that so many fewer would say as much."""
+    rows stand; `is_cut`: that stacks are allowed to be cut, if the report says so; `cut`: else, how many;
+    `weight`: how many periods a sample stands for, so that so many fewer would say as much."""
     n, cpu, seen_cpu = report.samples() / weight, truth.cpu_s, report.sampled_s
     if "wait" in asks:
         return compare_waits(truth, report, method)
@@ -354,7 +356,7 @@ def compare(truth, report, asks, rename=(), method="", is_cut=False, weight=1):
     if method:
         found.append(Finding("recorded by " + method, 1, report.recorded["method"] == method, 0, ""))
     if not is_cut:
-        found.append(Finding("stacks that are not whole", 0, report.cut_share(), WHOLE))
+        found.append(Finding("stacks that are not whole", 0, report.cut_share(), cut))
 
     def estimate(p):
         """Of a share `p`, how far off its part in the kernel may be: that is estimated by looks."""

@@ -194,6 +194,10 @@ static void perf_weighed(struct perf_source *s, const struct collector_sample *s
 static void perf_exited(struct perf_source *s, const struct perf_record *r)
 {
     redrawn_clocks_end(s, r->tid);
+    if (s->deep) {
+        deep_stacks_end(s->deep, (pid_t)r->tid);
+        deep_looks_gone(s->looks, (pid_t)r->tid);
+    }
     if (s->places)
         ptrace_places_end(s->places, (pid_t)r->tid);
     if (s->waits)
@@ -282,7 +286,8 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
     labels_look(s->labels, sample.pid, r->time);
     sample.labels = labels_at(s->labels, sample.pid, sample.tid, r->time);
     struct collector_place place = collector_place(s->collector, &sample);
-    collector_sample_at(s->collector, &sample, place);
+    if (!s->deep || !deep_stacks_sampled(s->deep, &sample, place))
+        collector_sample_at(s->collector, &sample, place);
     if (s->waits)
         waits_ran(s->waits, &sample, place);
     if (choice == 0)
@@ -299,6 +304,8 @@ static void perf_named(struct perf_source *s, const struct perf_record *r)
     }
     if (s->waits)
         waits_exec(s->waits, (pid_t)r->pid, r->time);
+    if (s->deep)
+        deep_stacks_end(s->deep, (pid_t)r->pid);
     perf_executes(s, r->pid);
     s->result->foreign += proc_is_foreign((pid_t)r->pid);
     collector_exec(s->collector, (pid_t)r->pid, r->text, r->time);
@@ -369,12 +376,16 @@ static void perf_take(struct perf_source *s)
     labels_take(s->labels);
     while ((backlog = perf_oldest(s, s->until_ns))) {
         size_t ring = (size_t)(backlog - s->backlogs.at);
+        if (s->deep)
+            deep_stacks_until(s->deep, backlog->first.time);
         if (ring % PERF_RINGS == PERF_RING_WAKES)
             perf_wakes_happened(s, &backlog->first);
         else
             perf_happened(s, &backlog->first);
         perf_backlog_drop_first(backlog);
     }
+    if (s->deep)
+        deep_stacks_until(s->deep, s->until_ns);
 }
 
 /* Places that were looked up by stopping threads first: samples that come now may need them. */
@@ -383,6 +394,8 @@ static uint64_t perf_round(struct source *source, uint64_t now_ns)
     struct perf_source *s = (struct perf_source *)source;
     if (s->places)
         ptrace_places_tell(s->places, s->collector);
+    if (s->deep)
+        deep_stacks_take(s->deep);
     perf_take(s);
     redrawn_clocks_check(s, now_ns);
     perf_wakes_pace(s, now_ns);
@@ -519,8 +532,13 @@ static void perf_finish(struct source *source, uint64_t now_ns)
     for (size_t i = 0; i < s->events.len; i++)
         ioctl(s->events.at[i].fd, PERF_EVENT_IOC_DISABLE, 0);
     perf_end_places(s);
+    deep_looks_end(s->looks);
+    if (s->deep)
+        deep_stacks_take(s->deep);
     perf_reader_stop(s);
     perf_take(s);
+    if (s->deep)
+        deep_stacks_finish(s->deep);
     if (s->waits)
         waits_finish(s->waits, now_ns);
     labels_finish(s->labels);
@@ -543,9 +561,18 @@ static void perf_forked_program(struct source *source, pid_t program)
         ptrace_places_child(s->places, program);
 }
 
+static void perf_settle(struct source *source)
+{
+    struct perf_source *s = (struct perf_source *)source;
+    if (s->deep)
+        deep_stacks_finish(s->deep);
+}
+
 static void perf_free(struct source *source)
 {
     struct perf_source *s = (struct perf_source *)source;
+    deep_stacks_free(s->deep);
+    deep_looks_free(s->looks);
     ptrace_places_free(s->places);
     perf_reader_deinit(s);
     redrawn_clocks_deinit(&s->redrawn);
@@ -631,6 +658,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
                                          .finish = perf_finish,
                                          .free = perf_free,
                                          .forked = perf_forked_program,
+                                         .settle = perf_settle,
                                          .wake_fd = -1},
                               .collector = c,
                               .options = *o,
@@ -664,6 +692,10 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
         s->runs_before = perf_runs(o->program);
     perf_make_waits(s);
     perf_make_places(s);
+    if (!s->options.no_stacks && !s->result->user_only)
+        s->looks = deep_looks_new(s->options.rate);
+    if (s->looks)
+        s->deep = deep_stacks_new(s->collector, s->looks, s->stack_bytes);
     if (!perf_reader_start(s)) {
         perf_free(&s->source);
         return err_errno(e, "perf events", errno);

@@ -5,6 +5,7 @@
 
 #include "base/vec.h"
 #include "record/labels.h"
+#include "record/perf/deep_stacks.h"
 #include "record/perf/events.h"
 #include "record/perf/perf_record.h"
 #include "record/perf/perf_source.h"
@@ -91,6 +92,8 @@ struct perf_source {
     uint32_t faulting; /* the choice whose samples are of page faults, where the kernel may not be
                           sampled; or RUN_NONE */
     struct ptrace_places *places; /* the same for system calls; NULL: nobody looks */
+    struct deep_looks *looks;     /* at whole stacks; NULL: nobody looks, ... */
+    struct deep_stacks *deep;     /* ... and none wait */
     int wake_fd;                  /* of all buffers, for the reader */
     VEC(int) apart;               /* events of perf_keep_apart() */
     bool is_prompt;               /* request_short_slice() was called */

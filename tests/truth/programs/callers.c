@@ -147,6 +147,70 @@ static void large(void)
     truth_self("even_work", even_work, 0.1);
 }
 
+/* Two callers of a stack that is deeper than any copy of it, by turns, each with its leaf. */
+typedef double descent(int depth, void (*leaf)(unsigned), double seconds);
+
+#define DESCENT(name, bytes)                                                                \
+    static APART double name(int depth, void (*leaf)(unsigned), double seconds)             \
+    {                                                                                       \
+        volatile char room[bytes];                                                          \
+        room[0] = room[sizeof room - 1] = (char)depth;                                      \
+        double s = depth > 1 ? name(depth - 1, leaf, seconds) : truth_spend(leaf, seconds); \
+        return s + room[0] - room[sizeof room - 1];                                         \
+    }
+
+DESCENT(by_8, 8)
+DESCENT(by_150, 150)
+DESCENT(by_20k, 20000)
+DESCENT(by_64k, 64 << 10)
+DESCENT(by_1m, 1 << 20)
+
+static const struct {
+    const char *name;
+    descent *go;
+    int depth;
+} descents[] = {
+    {"50 bytes x 4000", by_8, 4000},
+    {"200 bytes x 1000", by_150, 1000},
+    {"20 kB x 10", by_20k, 10},
+    {"64 kB", by_64k, 1},
+    {"1 MB", by_1m, 1},
+    {"50 bytes x 100000", by_8, 100000},
+};
+
+static APART double left_of_descent(descent *go, int depth)
+{
+    double s = go(depth, leaf_of_left, 0.012);
+    __asm__ volatile("");
+    return s;
+}
+
+static APART double right_of_descent(descent *go, int depth)
+{
+    double s = go(depth, leaf_of_right, 0.004);
+    __asm__ volatile("");
+    return s;
+}
+
+static void descend(const char *name)
+{
+    enum { ROUNDS = 75 };
+    double left_s = 0, right_s = 0;
+    for (size_t i = 0; i < sizeof descents / sizeof *descents; i++)
+        for (int round = 0; round < ROUNDS && !strcmp(name, descents[i].name); round++) {
+            left_s += left_of_descent(descents[i].go, descents[i].depth);
+            right_s += right_of_descent(descents[i].go, descents[i].depth);
+        }
+    truth_say("self", "leaf_of_left", left_s);
+    truth_say("self", "leaf_of_right", right_s);
+    truth_say("total", "left_of_descent", left_s);
+    truth_say("total", "right_of_descent", right_s);
+    truth_say("path", "left_of_descent;leaf_of_left", left_s);
+    truth_say("path", "right_of_descent;leaf_of_right", right_s);
+    truth_say("path", "left_of_descent;leaf_of_right", 0);
+    truth_say("path", "right_of_descent;leaf_of_left", 0);
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "paths";
@@ -158,6 +222,8 @@ int main(int argc, char **argv)
         mutual();
     else if (!strcmp(how, "large"))
         large();
+    else if (!strcmp(how, "descend"))
+        descend(argc > 2 ? argv[2] : "");
     else
         deep(atoi(how));
     truth_end();
