@@ -423,13 +423,13 @@ static bool check_sides(struct check_request *r, char **names, size_t len, struc
     for (int i = 0; i < GATES; i++)
         has_gates |= r->cover.has_gate[i];
     if (!len)
-        return err_set(e, "check needs what is to be judged; see 'monarc check --help'");
+        return err_set(e, "check needs something to judge; see 'monarc check --help'");
     if (!r->old.names.len && !has_gates)
         return err_set(e, "check needs '--baseline OLD'");
     if (r->old.names.len && !r->old.profiles.len != !r->new.profiles.len)
         return err_set(e, "a profile is judged by the baseline's profile, and one side has none");
     if ((r->old.coverage.len || has_gates) && !r->new.coverage.len)
-        return err_set(e, "coverage is to be judged, and none is named");
+        return err_set(e, "a rule judges coverage, but no coverage was given");
     return true;
 }
 

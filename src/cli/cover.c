@@ -70,7 +70,7 @@ static bool cover_take_folder(void *target, const struct option_row *row, const 
 
 /* Where sources are by now, if they are not where they were compiled. */
 static const struct option_row PLACES[] = {
-    {'I', "source-dir", "DIR", "look for sources there, too (may be repeated)",
+    {'I', "source-dir", "DIR", "also look for sources in DIR (may be repeated)",
      TAKEN_BY(cover_take_folder)},
     {0, "path-map", "FROM=TO", "sources recorded below FROM are below TO (may be repeated)",
      TAKEN_BY(cover_take_map)},
@@ -92,12 +92,13 @@ static const struct option_row SCOPE[] = {
      TAKEN_BY(cover_take_include)},
     {'x', "exclude", "GLOB", "count no sources whose path matches (may be repeated)",
      TAKEN_BY(cover_take_exclude)},
-    {0, "system", NULL, "count sources of the system and of other projects, too",
+    {0, "system", NULL, "also count sources of the system and of other projects",
      FILLS(struct cover_options, session.filter.keeps_system)},
-    {0, "all-branches", NULL, "count branches that exceptions take or the compiler made, too",
+    {0, "all-branches", NULL, "also count branches taken by exceptions or made by the compiler",
      FILLS(struct cover_options, session.result.keeps_all_branches)},
     {0, "instances", "union|each|worst",
-     "templates, generics, inlines: what any instance ran, each on its own, what all ran",
+     "templates, generics, inlines: lines that any instance ran, each instance by itself, lines "
+     "that all ran",
      CHOOSES(struct cover_options, session.read.instances)},
     {0, "no-markers", NULL, "ignore LCOV_EXCL_ and GCOVR_EXCL_ comments",
      FILLS(struct cover_options, session.result.ignores_markers)},
@@ -214,7 +215,7 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct cover_options, session.runs)},
     {0, "tests-of", "FILE:LINE", "list the tests that ran a line, or the builds (--by-build)",
      FILLS(struct cover_options, tests_of), ALSO_SETS(struct cover_options, by_test)},
-    {0, "tests-for", "PATCH", "list the tests to run for a patch to what was measured",
+    {0, "tests-for", "PATCH", "list the tests that a patch to the measured sources affects",
      FILLS(struct cover_options, tests_for), ALSO_SETS(struct cover_options, by_test)},
 };
 
@@ -242,14 +243,15 @@ bool cover_options_finish(struct cover_options *o, struct err *e)
     if (standard > 1)
         return err_set(e, "only one report can go to standard output");
     if (o->tests_of && o->tests_for)
-        return err_set(e, "options '--tests-of' and '--tests-for' are two questions");
+        return err_set(e, "options '--tests-of' and '--tests-for' cannot be combined");
     if (o->session.read.by_build && (o->by_test || o->session.runs) && !o->tests_of)
-        return err_set(e, "options '--by-build' and those about tests are two questions");
+        return err_set(e, "option '--by-build' cannot be combined with those about tests");
     for (int i = 0; i < GATES && o->crosses; i++)
         if (o->has_gate[i])
             return err_set(e, "option '--cross' compares two sides; gates judge one");
     if (o->tests_for && o->session.patch)
-        return err_set(e, "options '--tests-for' and '--diff' name two patches");
+        return err_set(e,
+                       "options '--tests-for' and '--diff' cannot be combined: each names a patch");
     if (o->has_gate[GATE_DIFF] && !o->session.patch)
         return err_set(e, "option '--fail-under-diff' needs '--diff PATCH'");
     if (prefix && *prefix)
@@ -419,8 +421,7 @@ static int cover_conclude(const struct cover *c, struct err *e)
     }
     if (c->session.reading.objects && !c->session.reading.counters && !c->session.reading.traces) {
         err_set(e, "there are no counters (.gcda, .da, .profraw): run the program first; it writes "
-                   "them when it "
-                   "ends by itself, not by _exit or a signal");
+                   "them when it exits normally, not by _exit or a signal");
         return EXIT_DIFFERS;
     }
     return EXIT_FINE;
@@ -470,7 +471,7 @@ static bool question_find_line(struct cover_question *a, const char *place, stru
     const char *file = arena_copy(&a->arena, place, (size_t)(colon - place));
     uint32_t source = patch_source(r, file, file, false);
     if (source == UINT32_MAX)
-        return err_set(e, "nothing is known of a source '%s'", file);
+        return err_set(e, "no source is called '%s'", file);
     const struct result_source *s = &r->sources.at[source];
     uint32_t at =
         s->first_line + PARTITION_POINT(s->lines, i, r->lines.at[s->first_line + i].line < line);

@@ -320,10 +320,10 @@ static bool export_report(struct session *s, void *request, struct out *out, str
         return err_set(e, "export needs --format NAME; see 'monarc export --help'");
     /* A partition that is named without a dataset would be lost without a word. */
     if (!r->dataset && (r->service || r->build || r->date || r->host || r->commit))
-        return err_set(e, "--service, --build, --commit, --date and --host go with --dataset DIR");
+        return err_set(e, "--service, --build, --commit, --date and --host need --dataset DIR");
     bool has_calls = !strcmp(r->format->name, "parquet-calls");
     if (r->dataset && ((strcmp(r->format->name, "parquet") && !has_calls) || r->output))
-        return err_set(e, "--dataset goes with --format parquet or parquet-calls, and names its "
+        return err_set(e, "--dataset needs --format parquet or parquet-calls, and names its "
                           "files itself");
     if (r->dataset)
         r->format = has_calls ? &DATASET_CALLS : &DATASET_FORMAT;
@@ -336,7 +336,7 @@ static bool export_report(struct session *s, void *request, struct out *out, str
                        s->program, others + 1, r->format->name, r->has_code ? " --asm" : "",
                        r->format->tells_others && !r->has_code ? MOST_OTHERS + 1 : 1);
     if (r->has_code && !r->format->tells_code)
-        return err_set(e, "%s has no place for instructions; --asm is of callgrind",
+        return err_set(e, "%s cannot hold instructions; --asm needs --format callgrind",
                        r->format->name);
     bool has_edits = stack_edits_are_any(&r->stacks);
     if (has_edits && (!s->graph.is_measured || r->has_code))
@@ -480,9 +480,9 @@ static bool order_report(struct session *s, void *request, struct out *out, stru
         return err_set(e, "%s: no function that could be moved was sampled or called",
                        object_path(rules.file));
     if (r->format == LAYOUT_CALLS && !order.calls_len)
-        return err_set(e,
-                       "%s: no calls between functions are known, and lld needs them for its order",
-                       object_path(rules.file));
+        return err_set(
+            e, "%s: lld's ordering needs calls between functions, and this profile has none",
+            object_path(rules.file));
     /* JSON is the report itself: without a file it takes the order's place on standard output. */
     bool has_file = r->output && strcmp(r->output, "-");
     struct order_written written = {&order, &gain, r->format};
@@ -519,7 +519,7 @@ static const struct option_group ORDER_GROUPS[] = {
 const struct command command_order = {
     .name = "order",
     .synopsis = "[OPTION...] [PROGRAM [PROFILE...|COUNTERS...] | RECORDING]",
-    .summary = "Order functions for the linker, so that what runs together stands together",
+    .summary = "Order functions for the linker, so that those that run together lie together",
     OPTIONS_OF(ORDER_OPTIONS, ORDER_GROUPS),
     .run = order_run,
 };

@@ -308,7 +308,7 @@ static const struct option_group INFO_GROUPS[] = {
 const struct command command_info = {
     .name = "info",
     .synopsis = "[OPTION...] [FILE|RECORDING...]",
-    .summary = "Say what profile files hold: records, ranges, rates, totals, oddities",
+    .summary = "Describe profile files: records, ranges, rates, totals, oddities",
     .groups = INFO_GROUPS,
     .groups_len = sizeof INFO_GROUPS / sizeof *INFO_GROUPS,
     .run = info_run,
@@ -450,7 +450,7 @@ static int merge_files(struct merge_request *r, char *const *paths, size_t len, 
         return source_files_run(&r->source, r->to || r->llvm.has_container, paths, len, e);
     }
     if (r->source.to) {
-        err_in(e, paths[0], "is no profile by source position, as --to %s wants it",
+        err_in(e, paths[0], "is not a profile by source position, which --to %s needs",
                r->source.to->name);
         return EXIT_BAD;
     }
@@ -595,7 +595,9 @@ static int convert_to_blocks(struct convert_request *request, char *const *paths
     struct arcs_profile_request *blocks = &request->blocks;
     if (request->arcs.to || !request->to || request->arcs.version || request->arcs.is_arcs_only ||
         request->llvm.release) {
-        err_set(e, "--program goes with --to gmon, and not with --gcc, --llvm or --arcs-only");
+        err_set(
+            e,
+            "--program needs --to gmon, and cannot be combined with --gcc, --llvm or --arcs-only");
         return EXIT_BAD;
     }
     if (request->read.hint.word || request->read.hint.order || request->read.format) {
@@ -681,7 +683,7 @@ static int convert_run(const struct command *self, int argc, char **argv, struct
     else if (end == OPTIONS_READ && is_many)
         status = convert_to_blocks(&r, operands.at, operands.len, e);
     else if (end == OPTIONS_READ && has_blocks)
-        err_set(e, "--calls, --path-map and --debug-dir go with --program");
+        err_set(e, "--calls, --path-map and --debug-dir need --program");
     else if (end == OPTIONS_READ && is_source_profile(operands.at[0])) {
         r.source.output = r.output;
         status = source_files_run(&r.source, r.to || r.llvm.has_container || r.arcs.to, operands.at,

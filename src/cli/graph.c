@@ -42,13 +42,13 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct graph_request, callees)},
     {0, "tree", NULL, "show all stacks of a recording as one tree, outermost frames first",
      FILLS(struct graph_request, has_tree)},
-    {0, "entries", NULL, "show an entry for each function, of a recording without calls, too",
+    {0, "entries", NULL, "show an entry for each function, even without counted calls",
      FILLS(struct graph_request, is_entries)},
     {'d', "depth", "N", "levels of these trees (default: all; 4 with --model)",
      FILLS(struct graph_request, depth), .most = MOST_DEPTH},
     {0, "no-inlines", NULL, "inlined code is part of the function that it is in",
      FILLS(struct graph_request, view.session.has_hosts)},
-    {0, "static", NULL, "add calls that stand in the code and were never recorded",
+    {0, "static", NULL, "add calls that are in the code but were never recorded",
      FILLS(struct graph_request, view.session.adds_static)},
     {0, "model", NULL, "times along calls, and paths, by gprof's model, not by recorded stacks",
      FILLS(struct graph_request, view.is_model),
@@ -185,9 +185,9 @@ static bool graph_report(struct session *s, void *request, struct out *out, stru
     if (r->picture && (is_tree || stack_edits_are_any(&r->stacks)))
         return err_set(e, "pictures are of the whole graph; 'monarc flame' draws trees");
     if (r->output && !r->picture)
-        return err_set(e, "-o goes with --dot, --svg, --png or --pdf");
+        return err_set(e, "-o needs --dot, --svg, --png or --pdf");
     if (r->base.len && (r->picture || is_tree))
-        return err_set(e, "--base goes with entries, not with trees and pictures");
+        return err_set(e, "--base is for entries, not for trees and pictures");
     if (r->picture) {
         /* A picture of thousands of boxes shows nothing: it has the largest functions unless
          * --limit says otherwise. */

@@ -33,7 +33,7 @@ static const struct option_row OPTIMIZE_OPTIONS[] = {
      .first = TARGET_GCC},
     {'o', "output", "FILE", "where to write the profile; - is standard output",
      FILLS(struct optimize_request, output)},
-    {0, "explain", NULL, "list functions and lines with their shares, and what could not be placed",
+    {0, "explain", NULL, "list functions and lines with their shares, and samples without a place",
      FILLS(struct optimize_request, explains)},
     {'n', "limit", "N", "with --explain: list N functions and N lines (default: 20)",
      FILLS(struct optimize_request, limit)},
@@ -42,11 +42,11 @@ static const struct option_row OPTIMIZE_OPTIONS[] = {
     {0, "against", "NOTES", "for gcda: notes of the build that will use it, a file or a folder",
      FILLS(struct optimize_request, against)},
     {0, "build", "COMMAND",
-     "build with this command; {flags} in it stands for the compiler's options",
+     "build with this command; {flags} is replaced by the compiler's options",
      FILLS(struct optimize_request, build)},
     {0, "run", "COMMAND", "measure and compare the builds with this command, PROGRAM and arguments",
      FILLS(struct optimize_request, run)},
-    {0, "flags", "FLAGS", "options of both builds besides -g (default: -O2)",
+    {0, "flags", "FLAGS", "options of both builds, in addition to -g (default: -O2)",
      FILLS(struct optimize_request, flags)},
     {0, "repeat", "N", "compare N runs of each build (default: 10)",
      FILLS(struct optimize_request, repeat), .least = 2, .most = 1000},
@@ -133,7 +133,7 @@ static void explain_unmapped(const struct source_inputs *s, struct out *out)
     if (m->far_lines)
         out_printf(out,
                    "  %" PRIu64 " places are before the function's declaration or 65536 lines "
-                   "behind it; compilers look them up modulo 65536\n",
+                   "after it; compilers look them up modulo 65536\n",
                    m->far_lines);
 }
 
@@ -153,7 +153,7 @@ static void explain_text(const struct source_inputs *s, uint64_t limit, struct o
     const struct source_mapping *m = &s->mapping;
     double all = m->samples + s->elsewhere;
     if (m->functions.len)
-        out_str(out, "\n  share    told  function\n");
+        out_str(out, "\n  share    used  function\n");
     for (size_t i = 0; i < m->functions.len && i < limit; i++) {
         const struct mapped_function *f = &m->functions.at[i];
         const char *why = why_of(f);
@@ -237,11 +237,10 @@ static void optimize_text(const struct optimize_written *w, struct out *out)
         /* What no sample hit is made small and slow. Branches and counters need no hint. */
         if (m->samples > 0 && m->samples < FEW_SAMPLES && !s->measured.branches.len &&
             !s->coverage_len)
-            out_printf(
-                out,
-                "only %.0f samples: what none of them hit counts as cold; a longer workload, "
-                "or 'monarc run -r 10000', tells more\n",
-                m->samples);
+            out_printf(out,
+                       "only %.0f samples: code without a sample counts as cold; run longer, or "
+                       "with 'monarc run -r 10000'\n",
+                       m->samples);
         explain_unmapped(s, out);
         if (w->left_out)
             out_printf(out, "  %" PRIu64 " places are left out: the format has 16 bits for lines\n",
@@ -438,7 +437,7 @@ static int optimize_run(const struct command *self, int argc, char **argv, struc
                                  EXIT_BAD)
                               : optimize_build(&r, out, e);
     else if (!r.source.inputs_len)
-        err_set(e, "optimize needs what was measured: a recording, gmon.out, counters or coverage; "
+        err_set(e, "optimize needs a measurement: a recording, gmon.out, counters or coverage; "
                    "see 'monarc optimize --help'");
     else if (!r.output && !r.explains && !r.print.format && r.target < TARGET_LLD)
         err_set(e, "optimize needs -o FILE, or --explain; see 'monarc optimize --help'");

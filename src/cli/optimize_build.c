@@ -271,7 +271,7 @@ int optimize_build(struct optimize_request *r, struct out *out, struct err *e)
     struct building b = {.request = r};
     int status = EXIT_BAD;
     if (!r->build || !r->run)
-        err_set(e, "--build and --run go together");
+        err_set(e, "--build needs --run, and --run needs --build");
     else if (!strstr(r->build, "{flags}"))
         err_set(e, "--build has no {flags}: where do the compiler's options go?");
     else if (!r->output || !strcmp(r->output, "-"))

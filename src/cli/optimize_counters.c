@@ -82,7 +82,7 @@ static void counters_text(const struct use_counters *u, const struct optimize_re
                    " object%s with such functions: -fauto-profile=FILE instead of -fprofile-use\n",
                    u->drifted, u->drifted_objects, text_plural(u->drifted_objects));
     if (r->output && path_has_suffix(r->output, ".gcda"))
-        out_str(out, "next: gcc -O2 -fprofile-use, with the file beside the object\n");
+        out_str(out, "next: gcc -O2 -fprofile-use, with the file next to the object\n");
     else if (r->output)
         out_printf(out, "next: gcc -O2 -fprofile-use=%s\n", r->output);
 }

@@ -58,7 +58,7 @@ struct one_list {
 };
 
 static const struct option_row DEBUG_DIR[] = {
-    {0, "debug-dir", "DIR", "look for separate debug files there, too",
+    {0, "debug-dir", "DIR", "also look for separate debug files in DIR",
      FILLS(struct one_text, value)},
 };
 const struct option_set debug_dir_set = SET("Files of the program", DEBUG_DIR);
@@ -207,7 +207,7 @@ static const struct option_row ROWS[] = {
     {'s', "sort", "self|total|calls|name", "order of the rows", CHOOSES(struct view_rules, sort),
      ALSO_SETS(struct view_rules, has_sort)},
     {'n', "limit", "N", "show the first N rows", FILLS(struct view_rules, limit)},
-    {'a', "all", NULL, "show rows without time, calls or changes, too",
+    {'a', "all", NULL, "also show rows without time, calls or changes",
      FILLS(struct view_rules, shows_all)},
 };
 const struct option_set rows_set = SET("Which rows", ROWS);
@@ -252,7 +252,7 @@ static const struct option_row FULL_NAMES[] = {
 const struct option_set full_names_set = SET("Names", FULL_NAMES);
 
 static const struct option_row NAMES[] = {
-    {0, "linkage-names", NULL, "show linkage names behind demangled ones",
+    {0, "linkage-names", NULL, "show linkage names after demangled ones",
      FILLS(struct view_options, print.has_linkage_names)},
     {0, "pieces", NULL, "show .cold and .part pieces as functions of their own",
      FILLS(struct view_options, session.keeps_pieces)},

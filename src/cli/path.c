@@ -116,7 +116,7 @@ static const struct option_group PATH_GROUPS_LIST[] = {PATH_GROUPS};
 const struct command command_path = {
     .name = "path",
     .synopsis = "[OPTION...] [RECORDING]",
-    .summary = "Show the critical path of a job: what its wall time hangs on",
+    .summary = "Show the critical path of a job: what its wall time depends on",
     OPTIONS_OF(PATH_OPTIONS, PATH_GROUPS_LIST),
     .run = path_run,
 };
@@ -239,7 +239,7 @@ static bool what_if_report(struct session *s, void *request, struct out *out, st
         return false;
     if (!t.len)
         return err_set(e,
-                       "what-if takes changes behind the recording: NAME=2x, NAME=50%% or NAME=0");
+                       "what-if needs changes after the recording: NAME=2x, NAME=50%% or NAME=0");
     if (!schedule_make(&schedule, &s->recorded.recording, &s->arena, &why))
         return err_set(e, "%s: %s", s->folder, why.line);
     uint32_t *bits = ARENA_NEW(&s->arena, uint32_t, s->functions.len + 1);

@@ -44,7 +44,7 @@ struct receive_request {
 static const struct option_row RECEIVE_OPTIONS[] = {
     {0, "from", "FILE|TTY|-", "what to read (default: standard input)",
      FILLS(struct receive_request, from)},
-    {0, "elf", "PROG", "refuse what another program than this recorded",
+    {0, "elf", "PROG", "refuse data recorded by another program",
      FILLS(struct receive_request, elf)},
     {'o', "output", "DIR", "folder for the files; created if it does not exist",
      FILLS(struct receive_request, folder)},
@@ -68,7 +68,7 @@ static const struct frame_stream *receive_chosen(const struct frames *f,
         if (!r->stream || !strcmp(r->stream, id))
             return &f->streams.at[i];
     }
-    err_set(e, "there is no stream '%s' in what was received", r->stream);
+    err_set(e, "the received data has no stream '%s'", r->stream);
     return NULL;
 }
 
@@ -251,7 +251,7 @@ static int receive_run(const struct command *self, int argc, char **argv, struct
 const struct command command_receive = {
     .name = "receive",
     .synopsis = "[--from FILE|TTY|-] [--elf PROG] -o DIR",
-    .summary = "Make profiles and coverage of what an embedded target sent",
+    .summary = "Make profiles and coverage from the data that an embedded target sent",
     .options = RECEIVE_OPTIONS,
     .options_len = sizeof RECEIVE_OPTIONS / sizeof *RECEIVE_OPTIONS,
     .run = receive_run,
@@ -317,12 +317,11 @@ static bool recover(const char *folder, bool is_forced, struct out *out, struct 
     if (ok && !t.has_tables)
         ok = err_in(
             e, path,
-            "holds no table: what was counted lay in memory alone, or another program cut the "
-            "file short");
+            "holds no table: counts were only in memory, or another program truncated the file");
     if (ok && !is_forced && recover_still_runs(&t))
         ok = err_in(e, folder,
                     "process %" PRIu32 " still runs and will write its recording "
-                    "(--force takes what there is)",
+                    "(--force recovers what is there)",
                     t.process.pid);
     if (ok) {
         live_finish(&t);
@@ -349,7 +348,7 @@ static bool recover_run_folder(const char *path, bool is_forced, struct out *out
     size_t len, recovered = 0;
     bool ok = recording_folder_adopt(&f, path, &a, e);
     if (ok && f.name != f.working)
-        out_printf(out, "%s: was complete; its name is %s now\n", path, f.name);
+        out_printf(out, "%s: was complete; it is called %s now\n", path, f.name);
     char **processes = ok ? recorded_processes(f.name, &a, &len, e) : NULL;
     ok = ok && processes;
     for (size_t i = 0; ok && i < len; i++) {
@@ -410,7 +409,7 @@ const struct command command_recover = {
 static const struct option_row SYMBOLS_OPTIONS[] = {
     {0, "from", "PATH", "take files with the recorded build-ids from this folder, or this file",
      FILLS(struct symbol_files_options, from)},
-    {0, "debuginfod", NULL, "ask the servers in DEBUGINFOD_URLS for what is not here",
+    {0, "debuginfod", NULL, "ask the servers in DEBUGINFOD_URLS for missing files",
      FILLS(struct symbol_files_options, asks_debuginfod)},
 };
 
@@ -425,10 +424,9 @@ static void symbols_tell(const char *folder, const struct recorded_symbols *s,
                    s->added, s->objects, s->bytes);
     else
         out_printf(out, "nothing was added: %s",
-                   s->without ? "no file was found that knows more"
-                              : "all that is to be known is inside");
+                   s->without ? "no file with more symbols was found" : "no names are missing");
     if (s->without)
-        out_printf(out, "; %zu still without, as %s", s->without, path_base_name(s->first_without));
+        out_printf(out, "; %zu still have none: %s", s->without, path_base_name(s->first_without));
     if (s->unread.line[0])
         out_printf(out, "; not all was read: %s", s->unread.line);
     if (trouble)

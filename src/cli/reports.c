@@ -38,15 +38,15 @@ struct flat_request {
 /* Tables by object, thread and process need a recording, as does --inlines; flat_report() says
  * so. */
 static const struct option_row FLAT_OPTIONS[] = {
-    {0, "model", NULL, "show gprof's estimate of total time beside the measured one",
+    {0, "model", NULL, "also show gprof's estimate of total time",
      FILLS(struct flat_request, view.rules.shows_model),
      ALSO_SETS(struct flat_request, view.session.has_hosts)}, /* it knows no inlined functions */
     {0, "by-object", NULL, "one row per executable or library (of a recording)",
      FILLS(struct flat_request, by_object)},
     {0, "by-thread", NULL,
-     "threads, and below each what it ran (of a recording; --limit: how many)",
+     "threads, and below each the functions it ran (of a recording; --limit: how many)",
      FILLS(struct flat_request, by_thread)},
-    {0, "by-process", NULL, "one row per process: how it ended, what it used (of a recording)",
+    {0, "by-process", NULL, "one row per process: exit status, time and memory (of a recording)",
      FILLS(struct flat_request, by_process)},
     {0, "inlines", NULL, "inlined functions have rows of their own (default for recordings)",
      FILLS(struct flat_request, wants_inlines)},
@@ -96,14 +96,16 @@ static bool flat_report(struct session *s, void *request, struct out *out, struc
                        "plain profile among inlined functions",
                        s->program);
     if (r->wants_inlines && r->view.session.has_hosts)
-        return err_set(e, "option '--inlines' does not go with --no-inlines and --model");
+        return err_set(e, "option '--inlines' cannot be combined with --no-inlines or --model");
     const char *label = r->view.session.recorded.by_label;
     if (label && (r->by_object || r->by_thread || r->by_process))
-        return err_set(e, "option '--by-label' does not go with --by-object, --by-thread and "
-                          "--by-process");
+        return err_set(
+            e,
+            "option '--by-label' cannot be combined with --by-object, --by-thread or --by-process");
     if (label && r->base.len)
-        return err_set(e, "option '--by-label' does not go with --base; 'monarc diff --by-label' "
-                          "compares");
+        return err_set(
+            e, "option '--by-label' cannot be combined with --base; 'monarc diff --by-label' "
+               "compares");
     if (!r->by_object && !r->by_thread && !r->by_process && !label)
         return flat_print_functions(s, r, out, e);
     if (!s->folder)
@@ -267,7 +269,7 @@ static bool annotate_take_folder(void *target, const struct option_row *row, con
 
 /* --asm without a value is AT&T's syntax. */
 static const struct option_row ANNOTATE_OPTIONS[] = {
-    {'I', "directory-path", "DIRS", "look for sources there, too (separated by ':')",
+    {'I', "directory-path", "DIRS", "also look for sources in DIRS (separated by ':')",
      TAKEN_BY(annotate_take_folder)},
     {'a', "all", NULL, "show whole files, not just what is hot",
      FILLS(struct annotate_request, rules.shows_all)},
@@ -363,7 +365,7 @@ static bool counts_report(struct sources *s, void *request, struct out *out, str
     if (!s->session.profile.blocks.len)
         return err_set(e,
                        "%s: has no counts of lines or blocks: compile with --coverage, run, and "
-                       "name the folder of its counters, too; 'monarc flat' shows how often "
+                       "also name the folder of its counters; 'monarc flat' shows how often "
                        "functions were called",
                        r->source.sources.session.profiles[0]);
     struct report_input in = {.names = &s->session.names,
@@ -421,7 +423,7 @@ static int doctor_run(const struct command *self, int argc, char **argv, struct 
     if (!operands.len && !operands_newest(&operands, &newest, self, e))
         return EXIT_BAD;
     if (operands.len > 2 || (operands.len == 2 && is_recording(operands.at[0]))) {
-        err_set(e, "doctor takes a PROGRAM and perhaps a PROFILE; see 'monarc doctor --help'");
+        err_set(e, "doctor takes a PROGRAM and optionally a PROFILE; see 'monarc doctor --help'");
         return EXIT_BAD;
     }
     if (!session_operands(&which, operands.at, operands.len, e))
@@ -458,7 +460,7 @@ static const struct option_group DOCTOR_GROUPS[] = {
 const struct command command_doctor = {
     .name = "doctor",
     .synopsis = "[OPTION...] [PROGRAM [PROFILE] | RECORDING]",
-    .summary = "Say why a profile is empty or strange, and what to do about it",
+    .summary = "Explain why a profile is empty or strange, and what to do about it",
     .groups = DOCTOR_GROUPS,
     .groups_len = sizeof DOCTOR_GROUPS / sizeof *DOCTOR_GROUPS,
     COLUMNS_OF(&doctor_columns),

@@ -95,9 +95,9 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct run_request, events), ALSO_SETS(struct run_request, has_events)},
     {0, "list-events", NULL, "print the events of this machine, and exit",
      FILLS(struct run_request, lists_events)},
-    {0, "off-cpu", NULL, "record where threads wait, too; the same as --event wall",
+    {0, "off-cpu", NULL, "also record where threads wait; the same as --event wall",
      FILLS(struct run_request, off_cpu)},
-    {'p', "pid", "PID", "record a process that is running already, until it ends or Ctrl-C",
+    {'p', "pid", "PID", "attach to a running process, until it ends or you press Ctrl-C",
      FILLS(struct run_request, pid), .most = MOST_PID, .is_once = true},
     {0, "seconds", "N", "stop recording after N seconds; the program goes on",
      FILLS(struct run_request, seconds), .most = MOST_SECONDS},
@@ -108,7 +108,7 @@ static const struct option_row OPTIONS[] = {
     {0, "no-stacks", NULL, "record no call stacks", FILLS(struct run_request, no_stacks)},
     {0, "no-follow", NULL, "record only the first process", FILLS(struct run_request, no_follow)},
     {0, "follow-daemons", "N",
-     "wait up to N seconds for processes that outlive the program (default: 2)",
+     "wait up to N seconds for processes that are still running when the program ends (default: 2)",
      FILLS(struct run_request, daemon_seconds), .most = MOST_SECONDS},
     {0, "calls", "auto|always|never",
      "count calls of code compiled with -pg, by a library loaded into the program (default: auto)",
@@ -126,7 +126,7 @@ static const struct option_row OPTIONS[] = {
     {0, "cover-blocks", "[FILE]",
      "instead of recording, find out which lines run, in a program built without coverage (x86)",
      TAKEN_BY(run_take_blocks)},
-    {0, "cover-libraries", NULL, "with --cover-blocks: system libraries, too",
+    {0, "cover-libraries", NULL, "with --cover-blocks: also watch system libraries",
      FILLS(struct run_request, covers_libraries)},
     {0, "coverage-interval", "MS",
      "time between readings, for processes that are killed (default: 200)",
@@ -134,10 +134,10 @@ static const struct option_row OPTIONS[] = {
     {0, "no-report", NULL, "record only; print no report", FILLS(struct run_request, no_report)},
     {0, "repeat", "N", "record N runs, and report their mean", FILLS(struct run_request, repeat),
      ALSO_SETS(struct run_request, has_repeat), .least = 1, .most = MOST_RUNS},
-    {0, "warm-up", "[N]", "run N times before that without recording (default: 1)",
+    {0, "warm-up", "[N]", "run N times first without recording (default: 1)",
      FILLS(struct run_request, warmups), ALSO_SETS(struct run_request, has_warmups),
      .most = MOST_RUNS, .may_be_next = true},
-    {0, "compare", NULL, "record two COMMANDs in turn, and show what differs",
+    {0, "compare", NULL, "record two COMMANDs alternately, and compare them",
      FILLS(struct run_request, compares)},
     {0, "vary", NULL, "vary the memory layout from run to run", FILLS(struct run_request, varies)},
     {0, "seed", "N", "seed for the random choices of --vary and --compare",
@@ -164,11 +164,10 @@ static bool run_check_series(struct run_request *r, struct err *e)
                       r->ignores_failure;
     if (has_others && !is_series)
         return err_set(e, "--warm-up, --vary, --seed, --prepare, --show-output and "
-                          "--ignore-failure are of repeated runs: add --repeat N");
+                          "--ignore-failure need repeated runs: add --repeat N");
     if (is_series && r->pid)
         return err_set(e,
-                       "a process that runs already has one run: --pid and %s do not go "
-                       "together",
+                       "a process that runs already has one run: --pid and %s cannot be combined",
                        r->compares ? "--compare" : "--repeat");
     if (is_series && r->seconds)
         return err_set(e, "--seconds ends a recording before the program does, and repeated runs "
@@ -177,7 +176,7 @@ static bool run_check_series(struct run_request *r, struct err *e)
         return err_set(e, "--compare takes two commands, each in quotes, as "
                           "--compare './old FILE' './new FILE'");
     if (r->covers_libraries)
-        return err_set(e, "--cover-libraries is of --cover-blocks");
+        return err_set(e, "--cover-libraries needs --cover-blocks");
     r->warmups = r->has_warmups && !r->warmups ? 1 : r->warmups;
     if (r->compares && !r->has_repeat)
         r->repeat = DEFAULT_PAIRS;
@@ -364,7 +363,7 @@ static bool run_tell_coverage(const struct run_request *r, const struct run_cove
         &aside,
         "monarc run: %s: %s counts lines (--coverage), and %zu of %zu counter files were not "
         "written: libgcov writes when a program returns from main or calls exit(), not when "
-        "it ends by _exit or a signal. Linked with -lmonarc_cover it writes then, too.\n",
+        "it ends by _exit or a signal. Linked with -lmonarc_cover it always writes.\n",
         first, r->argv[0], missed, coverage->len);
     bool ok = out_finish(&aside, "standard error", e);
     out_deinit(&aside);
@@ -401,10 +400,9 @@ bool run_make_folder(struct recording_folder *folder, const char *name, struct a
         return false;
     const char *more = arena_printf(a, " (there are %zu such folders)", folder->left_len);
     if (folder->left_len)
-        run_remark(arena_printf(a,
-                                "%s was left by a run that was killed; 'monarc recover %s' keeps "
-                                "what is in it%s",
-                                folder->left, folder->left, folder->left_len > 1 ? more : ""));
+        run_remark(arena_printf(
+            a, "%s was left by a run that was killed; 'monarc recover %s' recovers its data%s",
+            folder->left, folder->left, folder->left_len > 1 ? more : ""));
     return true;
 }
 
@@ -478,9 +476,8 @@ static int run_run(const struct command *self, int argc, char **argv, struct out
         status = EXIT_FINE;
     } else if (end == OPTIONS_READ && (r.reads_coverage || r.covers_blocks)) {
         if (!r.argv || r.repeat || r.compares || r.pid || (r.reads_coverage && r.covers_blocks))
-            err_set(e,
-                    "--coverage and --cover-blocks take one PROGRAM, which is not recorded, and do "
-                    "not go together; see 'monarc run --help'");
+            err_set(e, "--coverage and --cover-blocks take one PROGRAM, which is not recorded, and "
+                       "cannot be combined; see 'monarc run --help'");
         else
             status = r.covers_blocks ? run_with_blocks(&r, out, e) : run_with_coverage(&r, e);
     } else if (end == OPTIONS_READ && run_check_request(&r, e) && run_take_rank(&r, e)) {

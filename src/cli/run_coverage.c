@@ -48,9 +48,8 @@ static void counters_tell_rest(const struct live_counters_result *r, uint64_t in
                    r->gcc_aside);
     if (r->unmapped)
         out_printf(aside,
-                   "monarc run: %" PRIu64
-                   " times counters of an object were left out: they are not in memory as its file "
-                   "says\n",
+                   "monarc run: %" PRIu64 " times counters of an object were left out: their "
+                   "memory does not match the object's file\n",
                    r->unmapped);
     if (r->unreadable)
         out_printf(aside, "monarc run: %" PRIu64 " processes could not be read\n", r->unreadable);
@@ -61,8 +60,8 @@ static void counters_tell_rest(const struct live_counters_result *r, uint64_t in
                    "followed\n",
                    r->with_rights);
     if (r->was_stopped)
-        out_printf(aside, "monarc run: stopped by a signal while processes that the program left "
-                          "behind were running: counts are as of then\n");
+        out_printf(aside, "monarc run: stopped by a signal while some processes of the program "
+                          "were still running: counts end there\n");
 }
 
 /* Runs the program without recording, and says on standard error what was read of its counters, as
@@ -272,13 +271,13 @@ static void blocks_tell(const struct covered_blocks *b, const char *path)
     if (b->tracers)
         out_printf(&aside,
                    "monarc run: %" PRIu64
-                   " programs have ptrace() in their code, which fails while "
-                   "they are followed: what they do with it was not as usual\n",
+                   " programs have ptrace() in their code, which fails while they are followed: "
+                   "they may have behaved differently\n",
                    b->tracers);
     if (b->left_alone)
         out_printf(&aside,
                    "monarc run: %" PRIu64
-                   " programs were left alone with what they start; the last one %s\n",
+                   " programs and their children were not followed; the last one %s\n",
                    b->left_alone, b->left_why);
     (void)!out_finish(&aside, "standard error", &ignored);
     out_deinit(&aside);

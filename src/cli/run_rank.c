@@ -73,8 +73,8 @@ bool run_take_rank(struct run_request *r, struct err *e)
     if (!pattern || !strchr(pattern, '%'))
         return true;
     if (strstr(pattern, "%r") && !has_rank)
-        run_remark("%r is the rank in a parallel job, and no launcher's variable tells one: the "
-                   "process number stands for it");
+        run_remark("%r is the rank in a parallel job, and no launcher's variable gives one: the "
+                   "process number is used instead");
     r->ranks = told.rank.size;
     r->all_ranks = rank_name(pattern, NULL, true, &r->arena);
     r->output = rank_name(pattern, has_rank ? &told : NULL, false, &r->arena);

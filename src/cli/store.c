@@ -46,11 +46,11 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct store_request, date)},
     {0, "total", NULL, "trend, blame: all of the program, or all lines",
      FILLS(struct store_request, is_total)},
-    {0, "with-callees", NULL, "trend, blame: of functions, the time with what they call",
+    {0, "with-callees", NULL, "trend, blame: total time of functions, with the functions they call",
      FILLS(struct store_request, with_callees)},
-    {0, "program", "NAME", "the runs of NAME (default: of what was added last)",
+    {0, "program", "NAME", "the runs of NAME (default: of the run added last)",
      FILLS(struct store_request, program)},
-    {'e', "event", "EVENT", "the runs of that event (default: of what was added last)",
+    {'e', "event", "EVENT", "the runs of that event (default: of the run added last)",
      FILLS(struct store_request, event)},
     {0, "html", "FILE",
      "trend, blame: draw the figures as a page for browsers; - is standard output",
@@ -415,7 +415,7 @@ static bool store_do_verb(struct store_request *r, const struct operands *operan
             operands->len ? ", not '" : "", operands->len ? operands->at[0] : "",
             operands->len ? "'" : "");
     if (r->page && VERBS[i].run != store_run_trend && VERBS[i].run != store_run_blame)
-        return err_set(e, "--html goes with trend and blame");
+        return err_set(e, "--html needs trend or blame");
     const char *file = r->file ? r->file : named && *named ? named : DEFAULT_FILE;
     bool ok = store_open(&store, file, VERBS[i].makes, e) &&
               VERBS[i].run(r, store, operands->at + 1, operands->len - 1, out, e);
@@ -451,7 +451,7 @@ const struct command command_store = {
     .name = "store",
     .synopsis = "add --commit ID [OPTION...] [RECORDING|COVERAGE...] | export DIR | "
                 "trend FUNCTION|FILE|--total | diff OLD NEW | blame [FUNCTION|FILE|--total]",
-    .summary = "Keep the history of a program's builds, and find the commit where it turned",
+    .summary = "Keep a history of builds, and find the commit that changed performance",
     OPTIONS_OF(OPTIONS, GROUPS),
     COLUMNS_OF(&store_trend_columns, &store_turn_columns, &store_diff_columns),
     .run = store_run_command,

@@ -71,9 +71,8 @@ static bool draw(const struct graphviz *v, struct out *out, const char *dot, con
     else if (graph && !is_laid_out)
         /* From Debian unstable's version 14 on, its library comes without the list of its plugins.
          */
-        err_set(e,
-                "Graphviz could not lay the graph out; if it does not know the layout dot, install "
-                "its programs (package graphviz), too; --dot writes what it would draw");
+        err_set(e, "Graphviz could not lay the graph out; if it does not know the layout dot, also "
+                   "install its programs (package graphviz); --dot writes what it would draw");
     else
         err_set(e, "Graphviz could not draw the graph as %s", format);
     if (data)

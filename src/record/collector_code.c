@@ -32,7 +32,7 @@
 
 #define MOST_BYTES ((size_t)256 << 20) /* of a file: it is in memory while it is read */
 #define NOT_ALL_READ \
-    "names of generated code were left out: of a file of them the first 256 MB are read"
+    "some names of generated code are missing: only the first 256 MB of a perf map are read"
 #define REUSED                                                                          \
     "addresses of generated code had several functions, one after the other: each has " \
     "the name of its last one"

@@ -171,7 +171,7 @@ enum {
 
 #define KERNEL_UNSEEN                                                                              \
     "time in the kernel, by amount: this user may sample user code only; 'setcap cap_perfmon=ep' " \
-    "on monarc, or the sysctl kernel.perf_event_paranoid=1, shows what asked for it"
+    "on monarc, or the sysctl kernel.perf_event_paranoid=1, shows which code caused it"
 
 #define KERNEL_PLACED                                                                          \
     "time in the kernel, which this user may not sample: the amount is the kernel's own, its " \

@@ -55,20 +55,20 @@ enum {
 
 #define VARIABLE "otel_thread_ctx_v1"
 
-#define BAD_CONTEXT                                                                            \
-    "processes that publish a damaged context (OTEL_CTX): what they say of their work is not " \
-    "recorded, or not all of it"
-#define MANY_CHANGES                                                                          \
-    "changes of what processes say of themselves, each more than 64 times (OTEL_CTX): their " \
-    "samples have the labels of before"
+#define BAD_CONTEXT                                                                               \
+    "processes that publish a damaged context (OTEL_CTX): their labels are not recorded, or not " \
+    "all of them"
+#define MANY_CHANGES                                                                              \
+    "attributes of processes changed more than 64 times (OTEL_CTX): later samples keep the 64th " \
+    "set"
 #define BAD_RECORD                                                                        \
     "samples whose labels could not be read, or not all: the record of their thread was " \
     "damaged, or being changed"
 #define NO_POINTER                                                                              \
     "samples of threads that publish labels where monarc cannot find them: libraries of musl, " \
     "or programs without pthreads"
-#define NEAREST                                                                                    \
-    "samples between two readings of their thread's labels that differ, or behind the last: they " \
+#define NEAREST                                                                              \
+    "samples taken while their thread's labels changed, or after they were last read: they " \
     "have those of the nearer one"
 
 /* How the variable of a thread is found. */

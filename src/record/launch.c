@@ -259,7 +259,7 @@ const char *preload_find(struct arena *a, struct err *e)
         err_in(e, path, "cannot be preloaded: there is a space or colon in its path");
         return NULL;
     }
-    err_set(e, "the recorder " LIBRARY " is neither beside this program nor in " MONARC_LIBDIR);
+    err_set(e, "the recorder " LIBRARY " is neither next to this program nor in " MONARC_LIBDIR);
     return NULL;
 }
 

@@ -285,7 +285,7 @@ static bool monitor_open_perf(struct monitor *m, struct err *e)
     const struct event_list *events = m->options->events;
     m->perf.is_refused = true;
     if (m->options->refuses_perf)
-        return err_set(e, "perf events: not asked for");
+        return err_set(e, "perf events: not requested");
     if (!perf_source_new(&m->source, m->collector, &options, events->choices.at,
                          events->choices.len, &m->perf, e))
         return false;
@@ -391,12 +391,13 @@ static bool monitor_attach(struct monitor *m, struct err *e)
 /* Where the kernel lets it. */
 #define SEES_MORE "; a higher --rate sees more of it"
 
-#define LEFT_ALONE                                                                                \
-    "what the programs that were left alone used just before they ended, and what they started; " \
+#define LEFT_ALONE                                                                           \
+    "CPU time of programs that were not followed just before they exited, and of what they " \
+    "started; "                                                                              \
     "known in sum only"
 
-#define SWITCHING                                                                                 \
-    "CPU time of threads while they left a CPU and came back, where the clock of samples stands " \
+#define SWITCHING                                                             \
+    "CPU time of context switches, during which the clock of samples stands " \
     "still: %" PRIu64 " times"
 
 /* By ptrace, what nobody has is what programs that were left alone used after the last look at
@@ -555,9 +556,9 @@ static void monitor_describe(struct monitor *m, struct recording *out)
 #define NO_CONTROL \
     "calls were not counted: no room for the file through which the program speaks to monarc"
 
-#define MARKS_LOST                                                                     \
-    "phases, regions, and starts and stops that the program announced came too fast: " \
-    "times by phase and region are not whole"
+#define MARKS_LOST                                                                              \
+    "phases, regions, and starts and stops that the program announced came too fast: times by " \
+    "phase and region are incomplete"
 
 void monitor_files_close(struct monitor_files *f)
 {

@@ -66,8 +66,8 @@ static bool find_files(struct coverage_session *s, const struct coverage_options
         return true;
     if (s->files.counters.len)
         return err_set(e,
-                       "%s: has counters (.gcda) but no notes (.gcno); they are made beside the "
-                       "object files: name the build folder, too",
+                       "%s: has counters (.gcda) but no notes (.gcno); they are next to the object "
+                       "files: also name the build folder",
                        where);
     return err_set(e,
                    "%s: has no notes (.gcno); was the program compiled with --coverage, and is "
@@ -135,7 +135,7 @@ static void say_unseen(struct coverage_session *s)
         const struct result_source *source = &r->unseen.at[i];
         if (source->file)
             problem_add(p, PROBLEM_NOTE,
-                        "%s: left out: %" PRIu32 " line%s behind line %" PRIu32 ", its last",
+                        "%s: left out: %" PRIu32 " line%s after line %" PRIu32 ", its last",
                         source->path, source->unseen, text_plural(source->unseen),
                         source->last_line);
         else

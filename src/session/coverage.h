@@ -122,8 +122,8 @@ struct coverage_files {
 
 /* Said of each that is left out. */
 #define COVERAGE_LEFT_OUT                                                                        \
-    "%s: left out, as raw profiles lie beside it, which it may be the sum of; name it to count " \
-    "it, too"
+    "%s: left out, as raw profiles lie next to it, whose sum it may be; name it to count it as " \
+    "well"
 
 /* How folders are searched, and how programs were told to place their counters (libgcov's
  * GCOV_PREFIX). */

@@ -416,7 +416,7 @@ bool git_blame(const char *path, struct blame *out, struct err *e)
     } else {
         blame_deinit(out);
         *out = (struct blame){0};
-        err_in(e, path, "git does not know who wrote it");
+        err_in(e, path, "git has no authors for it");
     }
     vec_free(&said.bytes);
     file_buffer_deinit(&source);

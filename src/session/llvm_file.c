@@ -159,7 +159,7 @@ bool llvm_inputs_find(char *const *operands, size_t len, const char *output,
             vec_push(&out->at, operands[i]);
     }
     if (ok && !out->at.len)
-        ok = err_set(e, "%s: is the only profile in what was named", output);
+        ok = err_set(e, "%s: is the only profile among the inputs", output);
     if (out->left_out.len)
         qsort(out->left_out.at, out->left_out.len, sizeof *out->left_out.at, by_text);
     map_deinit(&met);

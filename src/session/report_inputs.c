@@ -21,7 +21,7 @@ static bool inputs_lack_lines(const struct session *v, const char *program, stru
 {
     if (recording_has_names_alone(&v->recorded.recording))
         return err_set(e,
-                       "%s: tells functions by their names alone, so it has no lines; 'monarc "
+                       "%s: knows functions only by name, so it has no lines; 'monarc "
                        "flat' and 'graph' show it",
                        program);
     return session_debug_is_whole(v, e) &&
@@ -162,8 +162,7 @@ bool side_open(struct run_set *s, const struct session_options *base,
     if (names->len && is_program(names->names[0]))
         program = names->names[at++];
     if (at == names->len)
-        return err_set(e, "%s: name the profile of it that is to be compared, too",
-                       program ? program : "a side");
+        return err_set(e, "%s: also name the profile to compare", program ? program : "a side");
     for (; at < names->len; at++) {
         if (!program || is_folder(names->names[at])) {
             if (!add_recording(s, base, names->names[at], names->by_lines, e))

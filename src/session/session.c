@@ -46,7 +46,7 @@ static bool session_take_counters(struct session_options *o, struct err *e)
         counters += is_coverage_operand(o->profiles[i]);
     o->are_counters = counters > 0;
     return !counters || counters == o->profiles_len ||
-           err_in(e, o->program, "counters of arcs and profiles do not go together; name one kind");
+           err_in(e, o->program, "cannot mix coverage counters and profiles; name one kind");
 }
 
 /* Files that are written within a second of each other are common: a test suite's runs. */

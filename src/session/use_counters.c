@@ -522,8 +522,8 @@ static bool use_find_files(struct use_job *j, struct err *e)
         use_match(j);
     if (r->against && !j->against.objects.len)
         return err_in(e, r->against,
-                      "has no notes: compile the new sources with -ftest-coverage beside the "
-                      "options of before");
+                      "has no notes: compile the new sources with -ftest-coverage and the same "
+                      "options as before");
     for (size_t i = 0; i < j->found.counters.len; i++)
         if (!j->found.counters.at[i].is_paired && !r->is_forced)
             return err_in(e, j->found.counters.at[i].path,

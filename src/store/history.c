@@ -298,7 +298,7 @@ static bool store_sum_commit(struct store *s, const struct store_query *query, c
     }
     s->api.finalize(runs);
     s->api.finalize(blocks);
-    return !e->line[0] && (sums->runs || err_in(e, s->path, "no run of '%s' is of commit '%s'",
+    return !e->line[0] && (sums->runs || err_in(e, s->path, "'%s' has no run of commit '%s'",
                                                 query->program, commit));
 }
 

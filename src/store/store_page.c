@@ -173,12 +173,12 @@ static void plot_said(struct out *out, const struct trend_plot *p)
     out_printf(out, "<p class=\"dim\">%zu commit%s; in ", n, n == 1 ? "" : "s");
     xml_text(out, p->series->unit);
     if (p->turns->noise > 0)
-        out_printf(out, "; runs differ by %.1f %% besides sampling", 100 * p->turns->noise);
+        out_printf(out, "; runs vary by %.1f %% beyond sampling error", 100 * p->turns->noise);
     if (p->low > 0)
         out_printf(out, "; the scale begins at %.*f, not at 0", p->decimals, p->low);
     out_str(out, ".</p>\n");
     if (!p->turns->at.len)
-        out_str(out, "<p>No turn.</p>\n");
+        out_str(out, "<p>No change found.</p>\n");
     for (size_t i = 0; i < p->turns->at.len; i++) {
         const struct turn *t = &p->turns->at.at[i];
         const struct store_point *points = p->series->points.at;

@@ -291,15 +291,17 @@ static void blame_text(struct out *out, const struct store_series *s, const stru
     /* The noise of a few commits is that of the change between them: nothing ever stands out. */
     enum { FEWEST = 6 };
     if (!turns->at.len && s->points.len < FEWEST) {
-        out_printf(out, "%zu commit%s too few to tell a turn from noise; it takes %d\n",
+        out_printf(out,
+                   "%zu commit%s too few to tell a change from noise; at least %d are needed\n",
                    s->points.len, s->points.len == 1 ? " is" : "s are", FEWEST);
         return;
     }
     if (!turns->at.len) {
-        out_printf(out, "No turn; runs differ by %.1f %% besides sampling\n", 100 * turns->noise);
+        out_printf(out, "No change found; runs vary by %.1f %% beyond sampling error\n",
+                   100 * turns->noise);
         return;
     }
-    out_printf(out, "Runs differ by %.1f %% besides sampling\n", 100 * turns->noise);
+    out_printf(out, "Runs vary by %.1f %% beyond sampling error\n", 100 * turns->noise);
     text_columns_head(out, &l);
     out_char(out, '\n');
     for (size_t i = 0; i < turns->at.len; i++) {

@@ -431,7 +431,7 @@ bool screen_run(const struct tui_options *o, const struct terminal_state *t, str
     struct tui tui = {0};
     struct screen s = {.tui = &tui, .terminal = t};
     struct progress *progress = progress_start();
-    progress_phase(progress, "opening what is to be shown", 0);
+    progress_phase(progress, "opening the input", 0);
     bool ok = tui_open(&tui, o, e);
     progress_end(progress);
     ok = ok && guard_run(t, hold, &s, e);

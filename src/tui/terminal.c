@@ -140,7 +140,7 @@ static bool terminal_can_draw(struct terminal_state *t, struct err *e)
                        CURSES_NAME " " LATE_MISSING "; 'monarc flat', 'graph' and 'cover' print, "
                                    "'monarc html' makes a page");
     if (c->setupterm(NULL, t->output, &found) == ERR)
-        return err_set(e, "this system does not know the terminal '%s' (TERM)", name);
+        return err_set(e, "this system has no description of the terminal '%s' (TERM)", name);
     if (!terminal_string(c, "cup") || !terminal_string(c, "clear"))
         return err_set(e, "the terminal '%s' (TERM) cannot move its cursor; 'monarc flat' prints",
                        name);

@@ -300,10 +300,10 @@ static bool verdict_time_lacks(struct verdict *v, const struct rules *rules,
     if (!c->compares_samples)
         verdict_lacks(v, rules, kind, true, "one side has no samples");
     else if (kind == RULE_TIME && !c->compares_time)
-        verdict_lacks(v, rules, kind, true, "the sides' samples do not stand for comparable times");
+        verdict_lacks(v, rules, kind, true, "the samples of both sides are not comparable in time");
     else if (kind == RULE_TOTAL && (!c->old->has_stacks || !c->new->has_stacks))
         verdict_lacks(v, rules, kind, true,
-                      "totals without call stacks are estimates, which no test can judge");
+                      "totals without call stacks are estimates, which cannot be judged");
     else if (least < rules->least_samples)
         verdict_lacks(v, rules, kind, false,
                       arena_printf(&v->arena, "one side has %.0f samples, fewer than %.6g", least,

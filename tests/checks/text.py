@@ -7,8 +7,12 @@ count: what lies in the tree is checked before it is committed.
 """
 
 import re
+import sys
 
 import tap
+
+sys.path.append(str(tap.ROOT / "tools"))
+import texts as readable  # noqa: E402
 
 # Where documents and specifications live. A package registry is nothing to cite.
 HOSTS = {
@@ -22,6 +26,10 @@ HOME = re.compile(r"(?<![\w.$}/])/(?:home|root|Users|work|workspace|mnt|srv)/[\w
 URL = re.compile(r"\b(?:https?|ftp|git|ssh)://([\w.-]+)")
 CONFLICT = re.compile(r"^(?:<{7}|>{7}|\|{7}) .*")
 LINK = re.compile(r"\]\(([^)#\s]+)")
+# What no text for users may say: turns of phrase that an editor replaces, and dates of the text's own making.
+PHRASES = re.compile(r"\bis told\b|\btold of\b|one behind the other|\bbehind (?:the|it|its|line)\b|\b(?:were|was|been) looked at\b|"
+                     r"\bof before\b|two questions|\bgoe?s? together\b|\bgoes with --|\bstands? before\b|\bthere, too\b|"
+                     r"as one wants|hangs on\b|November 2026")
 WIDE = re.compile(r"(?<!\")\b__u?int128(?:_t)?\b")  # quoted, it is a name
 LARGEST = 1 << 20
 
@@ -68,6 +76,11 @@ def bare_skips(top):
     return [found for found in matches(top, re.compile(r"\bskip\(\)")) if re.match(r"tests/(?!cases\.h).*\.[ch]:", found)]
 
 
+def phrases(top):
+    return [f"{path}:{line}: {match[0]}" for path, line, text in readable.texts(top)
+            for match in [PHRASES.search(text)] if match]
+
+
 def conflicts(top):
     return matches(top, CONFLICT)
 
@@ -104,6 +117,10 @@ def main():
         ["a.c:1", "a.c:2"])
     t.found("a skip that does not say why", tap.found_in(bare_skips, {
         "tests/a/b.c": "    skip(); /* no perf */\n", "tests/cases.h": "        skip();\n"}), ["b.c:1"])
+    t.found("a phrase to replace", tap.found_in(phrases, {
+        "src/a.c": 'char *a = "what " /* no text */ "was told of it";\n', "README.md": "It is of before.\n"}),
+        ["a.c:1", "README.md:1"])
+    t.clean("texts for users are plain English", phrases(tap.ROOT))
     t.clean("unit tests are skipped with a reason", bare_skips(tap.ROOT))
     t.clean("no folder of a home is named", homes(tap.ROOT))
     t.clean("no host is named but those to cite", hosts(tap.ROOT))

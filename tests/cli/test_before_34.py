@@ -91,7 +91,7 @@ class Before34(unittest.TestCase):
                       self.shown("v32", "cover", "t.bbg")[2])
         data = (self.dir / "v33/t.bb").read_bytes()
         (self.dir / "v33/t.bb").write_bytes(data.replace(b"main", b"niam"))
-        self.assertIn(b"names 'niam' where the graph beside it has 'main'",
+        self.assertIn(b"names 'niam' where its graph has 'main'",
                       self.shown("v33", "cover", "t.bbg")[2])
         (self.dir / "v33/t.bb").unlink()
         self.assertIn(b"t.bb: No such file", self.shown("v33", "cover", "t.bbg")[2])
@@ -145,7 +145,7 @@ class Before34(unittest.TestCase):
         """The numbers of both files are told."""
         status, text = self.told(self.drawn(blocks=4, arcs=3, lists=((1, 0), (2, 1), (3, 1), ())))
         self.assertEqual(status, 2)
-        self.assertIn("t.bb: has 3 blocks of 'f', the graph beside it has 4", text)
+        self.assertIn("t.bb: has 3 blocks of 'f', its graph has 4", text)
 
     def test_summaries_have_all_three_numbers(self):
         self.assertIn(b"summary: 27 counters, sum 115, largest 13\n", self.shown("v33", "info", "t.da")[1])

@@ -387,8 +387,8 @@ class Blocks(Folder):
 
     def test_what_cannot_be(self):
         for command, status, said in ((["--cover-blocks", "./none"], 127, b"No such file"),
-                                      (["--cover-blocks", "--coverage", "./nothing"], 2, b"do not go together"),
-                                      (["--cover-libraries", "./nothing"], 2, b"is of --cover-blocks"),
+                                      (["--cover-blocks", "--coverage", "./nothing"], 2, b"cannot be combined"),
+                                      (["--cover-libraries", "./nothing"], 2, b"needs --cover-blocks"),
                                       (["--cover-blocks=/none/x", "./nothing"], 2, b"/none/x")):
             done = monarc("run", *command, cwd=self.folder)
             self.assertEqual((done.returncode, said in done.stderr), (status, True), done.stderr)

@@ -610,7 +610,7 @@ class EveryVersion(Folder):
         self.write("p.profraw", two + made.raw(functions, 10)[:100])
         done = monarc("info", "p.profraw", cwd=self.folder)
         self.assertEqual(done.returncode, 2)
-        self.assertIn(b"2 profiles, one behind the other", done.stdout)
+        self.assertIn(b"2 profiles, one after the other", done.stdout)
         self.assertIn(b"sum 46, largest 20", done.stdout)
         self.assertIn(b"error: p.profraw: at offset", done.stdout)
 
@@ -1115,7 +1115,7 @@ class Live(Folder):
             self.assertEqual((done.returncode, got[str(self.folder / "m.c")]["DA"]), (0, {2: 1, 3: 1, 4: 1}), (arguments, done.stderr))
         said = monarc("cover", cwd=self.folder).stdout.decode()
         for name in "profdata", "proftext":
-            self.assertIn(f"p.{name}: left out, as raw profiles lie beside it", said)
+            self.assertIn(f"p.{name}: left out, as raw profiles lie next to it", said)
         got, done = cover(self.folder, "program", "p.profraw", "p.profdata")
         self.assertEqual(got[str(self.folder / "m.c")]["DA"], {2: 2, 3: 2, 4: 2})
         self.run_in("rm", "p.profraw", "p.proftext")

@@ -55,8 +55,8 @@ class Unseen(unittest.TestCase):
         self.assertEqual([totals[k]["all"] for k in ("lines", "functions", "branches")], [6, 3, 12])
         text = self.cover("all.info").stdout.decode()
         self.assertIn("  left out: 3 lines of 1 source that is not here (gates count them as missed)\n"
-                      "  left out: 3 lines behind the ends of their sources\n", text)
-        self.assertIn("  a.c: left out: 3 lines behind line 6, its last\n", text)
+                      "  left out: 3 lines beyond the ends of their sources\n", text)
+        self.assertIn("  a.c: left out: 3 lines after line 6, its last\n", text)
         self.assertIn("  gone.c: is not here; left out: 3 lines (--source-dir, --path-map)\n", text)
 
     @slow

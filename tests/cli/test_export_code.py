@@ -354,7 +354,7 @@ class Refusals(unittest.TestCase):
     def test_other_formats(self):
         done = monarc("export", "--format", "pprof", "--asm", "demo", "demo.gmon")
         self.assertEqual((done.returncode, done.stdout), (2, b""))
-        self.assertIn(b"pprof has no place for instructions; --asm is of callgrind", done.stderr)
+        self.assertIn(b"pprof cannot hold instructions; --asm needs --format callgrind", done.stderr)
 
 
 if __name__ == "__main__":

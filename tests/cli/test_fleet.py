@@ -91,9 +91,9 @@ class Fleet(unittest.TestCase):
         name = self.recording("r", 0, {("main",): 10})
         self.assertIn("names its files itself", self.export("-o", "x", name, status=2))
         done = monarc("export", "--format", "folded", "--service", "x", name, cwd=self.dir)
-        self.assertIn(b"go with --dataset", done.stderr)
+        self.assertIn(b"need --dataset DIR", done.stderr)
         done = monarc("export", "--format", "folded", "--dataset", "x", name, cwd=self.dir)
-        self.assertIn(b"goes with --format parquet", done.stderr)
+        self.assertIn(b"needs --format parquet", done.stderr)
 
     @unittest.skipUnless((MODULES / "@duckdb").is_dir() and shutil.which("node"),
                          "no DuckDB among the modules of Node.js")

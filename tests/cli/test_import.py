@@ -152,7 +152,7 @@ TOTALS = {
               "types_of_one_name": {"": 3001 + 2 + 1 + 2002}},
     "gperftools": {
         **{name: {"cpu": 11 * 10**7} for name in ("cpu", "cpu-big", "cpu-32", "cpu-32-big")},
-        "cpu-cut": "at offset 144: a stack ends behind the file", "cpu-java": "a CPU profile of Java",
+        "cpu-cut": "at offset 144: a stack extends beyond the file", "cpu-java": "a CPU profile of Java",
         "java-heap": "a profile of Java", "threads": "a list of threads", "go-text": "a Go profile as text",
         **{name: {"inuse_space": 1024 + 256, "inuse_objects": 2 + 1, "alloc_space": 3840 + 256, "alloc_objects": 8 + 1}
            for name in ("heap", "heap-odd")},
@@ -606,7 +606,7 @@ class Names(unittest.TestCase):
         for kind in "callgrind", "folded":
             for command in "lines", "annotate":
                 said = monarc(command, CORPUS / kind / "plain").stderr.decode()
-                self.assertIn("tells functions by their names alone", said)
+                self.assertIn("knows functions only by name", said)
         self.assertIn("Note     import: costs by line", text)
         self.assertIn("docs/import.md", doctor)
         for text in text, doctor:

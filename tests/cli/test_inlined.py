@@ -131,7 +131,7 @@ class Inlined(unittest.TestCase):
     def test_refusals(self):
         done = monarc("flat", "--inlines", "--model", self.recording)
         self.assertEqual((done.returncode, done.stdout), (2, b""))
-        self.assertIn(b"does not go with", done.stderr)
+        self.assertIn(b"cannot be combined with", done.stderr)
 
     def test_cold_pieces(self):
         cold = sum(c for n, _, c in self.samples if n == "colder.cold")

@@ -231,7 +231,7 @@ class EveryVersion(Files):
         for name, data in (("last.profdata", made.indexed([(b"f", 1, [10000])], 7)), ("last.proftext", want)):
             self.write(f"runs/{name}", data)
             self.assertEqual(self.merge("x.proftext", "runs"), want)
-            self.assertIn(f"runs/{name}: left out, as raw profiles lie beside it", self.said)
+            self.assertIn(f"runs/{name}: left out, as raw profiles lie next to it", self.said)
             (self.folder / f"runs/{name}").rename(self.folder / name)
         self.assertEqual(self.merge("x.proftext", "runs", "last.profdata"), text_of([(b"f", 1, [11111])]))
         (self.folder / "none").mkdir()

@@ -368,7 +368,7 @@ class ShortWaits(Case):
     def test_text(self):
         done = monarc("io", self.made(), "--no-pager")
         self.assertIn("""
-short waits in alpha: 0.700 s, not looked at
+short waits in alpha: 0.700 s, not inspected
   waiting in
           0.700 s           fsync < alpha < main
 """, done.stdout.decode())
@@ -412,7 +412,7 @@ mutex g_cache_lock: 3.000 s in 4 waits
 mutex (2 of them) waited for in box::open: 0.200 s in 2 waits
   waiting in
           0.200 s        2  box::open < main
-  no holder: it changed hands while it was looked at
+  no holder: it changed hands while it was inspected
 """)
 
     def test_files(self):

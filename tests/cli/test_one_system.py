@@ -371,7 +371,7 @@ class Refusals(Case):
         self.convert("--gcc", "12", "-o", "x", "--program", "prog", ".", status=2, says="--gcc")
         self.convert("--word", "32", "-o", "x", "--program", "prog", ".", status=2, says="--to-word")
         self.convert("--calls", "-o", "x", self.counters, self.counters, status=2, says="one input")
-        self.convert("--path-map", "a=b", "-o", "x", "prog.c", status=2, says="go with --program")
+        self.convert("--path-map", "a=b", "-o", "x", "prog.c", status=2, says="need --program")
         self.convert("--path-map", "ab", "-o", "x", "--program", "prog", ".", status=2, says="FROM=TO")
 
     def test_nothing_to_read(self):

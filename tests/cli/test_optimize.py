@@ -541,7 +541,7 @@ class Build(Case):
         self.assertIn("is not a program that --build made", self.build(run="./loop.c 1", status=2))
         self.assertEqual((self.folder / "t.afdo").read_text(), "the old one")
         self.assertEqual([p for p in self.folder.iterdir() if "work" in p.name], [])
-        for words, says in ((["--build", "make"], "go together"),
+        for words, says in ((["--build", "make"], "needs --run"),
                             (["--build", "make", "--run", "./t"], "{flags}"),
                             (["--build", "make {flags}", "--run", "./t"], "-o FILE")):
             self.assertIn(says, self.monarc("optimize", "--for", "gcc", *words, status=2))
@@ -813,7 +813,7 @@ class Files(Case):
         self.assertIn("--gcov_version=2", self.monarc("merge", "-o", "x", "bad.afdo", status=2))
 
     def test_misuse(self):
-        for words, says in (([], "--for NAME"), (["--for", "gcc"], "what was measured"),
+        for words, says in (([], "--for NAME"), (["--for", "gcc"], "needs a measurement"),
                             (["--for", "gcc", "x"], "-o FILE"),
                             (["--for", "gcc", "--binary", "x", "-o", "y"], "--binary"),
                             (["--for", "clang", "--gcc", "12", "x", "-o", "y"], "--gcc works only with")):

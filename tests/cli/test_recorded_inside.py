@@ -343,7 +343,7 @@ class Reports(Case):
         for times, is_lost in (10, False), (1000000, True):
             done = monarc("run", "-o", self.dir / f"r{times}", program, times)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(b"times by phase and region are not whole (" in done.stderr, is_lost, done.stderr)
+            self.assertEqual(b"times by phase and region are incomplete (" in done.stderr, is_lost, done.stderr)
 
     @slow
     def test_other_build(self):

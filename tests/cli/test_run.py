@@ -220,7 +220,7 @@ class Running(Case):
                       done.stderr)
         done = monarc("recover", "r.new-whole1", cwd=self.dir)
         self.assertEqual((done.returncode, done.stdout),
-                         (0, b"r.new-whole1: was complete; its name is r.2 now\n"))
+                         (0, b"r.new-whole1: was complete; it is called r.2 now\n"))
         self.assertTrue((self.dir / "r.2/monarc.side").exists())
         self.assertEqual(self.run_it("--no-report", "-o", "r", busy, "0.05").stderr, b"")
 

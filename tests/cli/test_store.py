@@ -112,7 +112,7 @@ class Store(unittest.TestCase):
         self.assertAlmostEqual(rows["hot"]["change"], 2, delta=0.02)
         self.assertAlmostEqual(rows["hot"]["error"], 0.0876, delta=0.01)  # binomial
         self.assertEqual([rows[n]["is_real"] for n in ("hot", "same", "gone")], [True, False, True])
-        self.assertIn("no run of 'prog' is of commit 'x'", self.store("diff", "a", "x", status=2))
+        self.assertIn("'prog' has no run of commit 'x'", self.store("diff", "a", "x", status=2))
 
     def test_coverage(self):
         (self.dir / "t.info").write_text("SF:/src/a.c\nDA:1,1\nDA:2,0\nDA:3,1\nDA:4,1\nend_of_record\n"
@@ -238,7 +238,7 @@ class Store(unittest.TestCase):
     def test_blame_of_few_commits(self):
         for day, ticks in enumerate((100, 146, 146, 145, 147, 146)):
             if day in (1, 5):
-                self.assertIn(f"{day} commit{' is' if day == 1 else 's are'} too few to tell a turn from noise",
+                self.assertIn(f"{day} commit{' is' if day == 1 else 's are'} too few to tell a change from noise",
                               self.store("blame", "--total"))
             self.store("add", "--commit", f"c{day}", "--date", str(NEW_YEAR + day * DAY),
                        self.recording("r", hot=ticks))
@@ -315,7 +315,7 @@ class Store(unittest.TestCase):
             figure, = self.figures(self.store("trend", name, "--html", "-"))
             numbers = [float(v) for e in figure.iter() for k, v in e.attrib.items() if k in ("cx", "cy", "x1", "y1", "x2", "y2")]
             self.assertTrue(all(0 <= n <= 960 for n in numbers), numbers)
-        self.assertIn("--html goes with trend and blame", self.store("diff", "c1", "c2", "--html", "x", status=2))
+        self.assertIn("--html needs trend or blame", self.store("diff", "c1", "c2", "--html", "x", status=2))
 
 
 if __name__ == "__main__":

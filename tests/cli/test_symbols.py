@@ -196,7 +196,7 @@ class Alone(Case):
         self.recording()
         subprocess.run(["strip", self.program], check=True)
         outside = self.reports()
-        self.assertIn("1 still without, as prog", self.complete(status=1))
+        self.assertIn("1 still have none: prog", self.complete(status=1))
         self.assert_same(self.reports(), outside, "out of the recording as out of the file")
         self.assertRegex(self.report(["flat", "@"])[1].decode(), r"\[0x[0-9a-f]+\] \(prog\)")
         self.program.unlink()

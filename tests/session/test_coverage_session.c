@@ -186,8 +186,8 @@ CASE_WITH(test_pairs, session_begin, session_end)
     EXPECT("both counters", TWO_RUNS);
     EXPECT("notes older", NO_RUN "; older/a.gcda: has no notes: no .gcno of that name and stamp; "
                                  "notes/a.gcno: has no counters");
-    EXPECT("counters", "counters: has counters (.gcda) but no notes (.gcno); they are made beside "
-                       "the object files: name the build folder, too");
+    EXPECT("counters", "counters: has counters (.gcda) but no notes (.gcno); they are next to the "
+                       "object files: also name the build folder");
     EXPECT("empty", "empty: has no notes (.gcno); was the program compiled with --coverage, and is "
                     "this the folder of its object files?");
     EXPECT("missing", "missing: No such file or directory");
@@ -446,7 +446,7 @@ CASE_WITH(test_llvm_sums, session_begin, session_end)
     assert_int_equal(unlink("d/c.proftext"), 0);
     inputs = (struct llvm_inputs){0};
     assert_false(llvm_inputs_find(paths, 1, "d/b.proftext", &inputs, &e));
-    assert_string_equal(e.line, "d/b.proftext: is the only profile in what was named");
+    assert_string_equal(e.line, "d/b.proftext: is the only profile among the inputs");
     llvm_inputs_deinit(&inputs);
 }
 

@@ -157,7 +157,7 @@ CASE_WITH(test_counters_and_counts, begin, end)
     assert_true(session_operands(&o, NAMES("prog", "one.gmon"), &e));
     assert_false(o.are_counters);
     expect_refused(counters, NAMES("prog", "a.gcda", "one.gmon"),
-                   "prog: counters of arcs and profiles do not go together; name one kind");
+                   "prog: cannot mix coverage counters and profiles; name one kind");
     o = counts;
     assert_true(
         session_operands(&o, NAMES("prog", "a.gcda", "one.gmon", "objects", "two.gmon"), &e));

@@ -66,9 +66,9 @@ CASE_WITH(test_sides, session_begin, session_end)
     assert_int_equal(runs_of((char *[]){prog, one, many}, 3, NULL), 4);
     assert_false(
         side_open(&s, &BASE, &(struct side_names){.names = (char *[]){prog}, .len = 1}, &e));
-    assert_string_equal(e.line, "prog: name the profile of it that is to be compared, too");
+    assert_string_equal(e.line, "prog: also name the profile to compare");
     assert_false(side_open(&s, &BASE, &(struct side_names){.names = NULL}, &e));
-    assert_string_equal(e.line, "a side: name the profile of it that is to be compared, too");
+    assert_string_equal(e.line, "a side: also name the profile to compare");
     assert_false(side_open(
         &s, &BASE, &(struct side_names){.names = (char *[]){prog, many + 4}, .len = 2}, &e));
     run_set_deinit(&s);

@@ -490,7 +490,7 @@ class Terminal(Case):
 
     def test_refused(self):
         for term, why in (("dumb", "cannot move its cursor"), ("", "TERM is not set"),
-                          ("no-such-terminal", "does not know the terminal")):
+                          ("no-such-terminal", "has no description of the terminal")):
             screen = Screen(PROGRAMS)
             self.addCleanup(screen.close)
             text = screen.shell(f"TERM={term} {monarc_path()} tui demo demo.gmon")

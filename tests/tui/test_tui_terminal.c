@@ -160,7 +160,7 @@ CASE(terminals_that_will_not_do)
         const char *term, *why;
     } CASES[] = {{NULL, "TERM is not set"},
                  {"", "TERM is not set"},
-                 {"no-such-terminal", "does not know the terminal 'no-such-terminal'"},
+                 {"no-such-terminal", "has no description of the terminal 'no-such-terminal'"},
                  {"dumb", "cannot move its cursor"}};
     (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {

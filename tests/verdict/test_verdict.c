@@ -472,19 +472,18 @@ CASE(test_times_that_lack_data)
            "passed: 0 failed, 1 passed, 1 not judged\n");
     s.new.effective = 100; /* enough */
     s.c.compares_time = s.new.has_stacks = false;
-    expect(
-        &s, ALL,
-        "not judged  max-time-growth: the sides' samples do not stand for comparable times\n"
-        "not judged  max-share-growth: too few samples of every function that it is about\n"
-        "not judged  max-total-growth: totals without call stacks are estimates, which no test can "
-        "judge\n"
-        "not judged: 0 failed, 0 passed, 3 not judged\n");
+    expect(&s, ALL,
+           "not judged  max-time-growth: the samples of both sides are not comparable in time\n"
+           "not judged  max-share-growth: too few samples of every function that it is about\n"
+           "not judged  max-total-growth: totals without call stacks are estimates, which cannot "
+           "be judged\n"
+           "not judged: 0 failed, 0 passed, 3 not judged\n");
     s.new.has_stacks = true;
     s.old.has_stacks = false;
     expect(
         &s, "max-total-growth 1",
-        "not judged  max-total-growth: totals without call stacks are estimates, which no test can "
-        "judge\n"
+        "not judged  max-total-growth: totals without call stacks are estimates, which cannot be "
+        "judged\n"
         "not judged: 0 failed, 0 passed, 1 not judged\n");
     s.c.compares_samples = false;
     expect(&s, "max-share-growth 1",

@@ -234,17 +234,16 @@ static bool bb_lines_fit(const struct bb_lines *l, const char *name, struct err 
 {
     const struct notes *n = l->n;
     if (l->functions.len != n->functions.len)
-        return err_in(e, name, "names %zu functions, the graph beside it has %zu", l->functions.len,
+        return err_in(e, name, "names %zu functions, its graph has %zu", l->functions.len,
                       n->functions.len);
     for (size_t i = 0; i < n->functions.len; i++) {
         const struct notes_function *f = &n->functions.at[i];
         uint32_t last = l->firsts.at[i].block;
         if (f->name && strcmp(f->name, l->functions.at[i]))
-            return err_in(e, name, "names '%s' where the graph beside it has '%s'",
-                          l->functions.at[i], f->name);
+            return err_in(e, name, "names '%s' where its graph has '%s'", l->functions.at[i],
+                          f->name);
         if (last != f->exit && (f->name || last + 1 != f->exit))
-            return err_in(e, name,
-                          "has %" PRIu32 " blocks of '%s', the graph beside it has %" PRIu32,
+            return err_in(e, name, "has %" PRIu32 " blocks of '%s', its graph has %" PRIu32,
                           last + 1, l->functions.at[i], f->blocks);
     }
     return true;

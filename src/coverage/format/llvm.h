@@ -13,7 +13,7 @@
 /* Whether the first bytes of a file are of one of the three. */
 bool llvm_profile_probe(struct bytes first);
 
-/* A file, of which raw ones may hold several profiles, one behind the other. */
+/* A file, of which raw ones may hold several profiles, one after the other. */
 struct llvm_reader {
     struct cursor in;
     bool wants_names;  /* of raw profiles, too: unpacked only if asked for */

@@ -767,7 +767,7 @@ bool llvm_profile_next(struct llvm_reader *r, struct llvm_profile *out, bool *is
     else
         ok = err_at(e, in,
                     is_first ? "is no profile of LLVM"
-                             : "expected another raw profile behind the first");
+                             : "expected another raw profile after the first");
     if (!ok)
         llvm_profile_clear(out);
     return ok;

@@ -355,8 +355,7 @@ bool llvm_raw_from_memory(struct writer *w, const struct llvm_memory *m, struct 
     for (size_t i = 0; i < sizeof RELEASES / sizeof *RELEASES; i++)
         is_known |= RELEASES[i].raw == version;
     if (!is_known)
-        return err_set(e, "its counters are of raw version %" PRIu32 ", which is not known",
-                       version);
+        return err_set(e, "its counters have the unknown raw version %" PRIu32 "", version);
     if (m->version >> LLVM_VARIANT_SHIFT & (LLVM_IR_LEVEL | LLVM_CORRELATED))
         return err_set(e, "its counters are the optimiser's, or are described in its file alone");
     struct raw_plan plan = {.version = version,

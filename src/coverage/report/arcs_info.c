@@ -596,7 +596,7 @@ void llvm_info_text(struct out *out, const struct llvm_info *file, bool is_first
             out_printf(out, ", %s", VARIANTS[i].name);
     out_str(out, p->container == LLVM_TEXT && !p->variants ? "" : "\n");
     if (file->profiles > 1)
-        out_printf(out, "  %" PRIu64 " profiles, one behind the other\n", file->profiles);
+        out_printf(out, "  %" PRIu64 " profiles, one after the other\n", file->profiles);
     for (uint32_t i = 0; i < p->ids.texts.len; i++) {
         out_str(out, "  build-id ");
         for (uint32_t k = 0; k < p->ids.lengths.at[i]; k++)

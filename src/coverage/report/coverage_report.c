@@ -129,7 +129,7 @@ void left_out_sentences(const struct coverage_report *s, void (*print)(void *, c
             r->left_out.absent_sources,
             r->left_out.absent_sources == 1 ? " that is" : "s that are");
     if (r->left_out.lines_behind)
-        say(print, context, "left out: %" PRIu64 " line%s behind the ends of their sources",
+        say(print, context, "left out: %" PRIu64 " line%s beyond the ends of their sources",
             r->left_out.lines_behind, text_plural(r->left_out.lines_behind));
     if (s->leaves_unwanted)
         say(print, context, "left out: sources by --include and --exclude");

@@ -200,8 +200,8 @@ static void diagnosis_examine_debug_info(struct examination *x)
             arena_printf(x->arena, "%zu of %zu units, the first in %s", gaps.missing_units,
                          gaps.split_units,
                          gaps.first_missing ? gaps.first_missing : "a file without a name"),
-            "put the .dwo files back where they were compiled, or the package that dwp makes of "
-            "them beside the program, as PROGRAM.dwp");
+            "put the .dwo files back where they were compiled, or a package made by dwp next to "
+            "the program, as PROGRAM.dwp");
 }
 
 /* Whether a library is libc, whose time is known to be missing, or the loader. What glibc has in
@@ -230,7 +230,7 @@ static void diagnosis_examine_surroundings(struct examination *x)
     if (all)
         report_symptom(x, SEVERITY_NOTE, "shared-objects",
                        "time spent in shared objects is in no gmon.out",
-                       arena_printf(x->arena, "it needs %s besides libc", all),
+                       arena_printf(x->arena, "it needs %s in addition to libc", all),
                        "link with -static, set LD_PROFILE for one of them, or record with "
                        "'monarc run'");
     if (object_mentions(o, "pthread_create"))
@@ -261,7 +261,7 @@ static void diagnosis_examine_missing(struct examination *x)
     else
         report_symptom(x, SEVERITY_ERROR, "profile-missing", "there is no profile",
                        p->profile_error,
-                       "gmon.out is written when the program exits by itself, in the directory it "
+                       "gmon.out is written when the program exits normally, in the directory it "
                        "is in then: not after a signal or _exit(), and not where it may not write; "
                        "GMON_OUT_PREFIX=/tmp/prog names another place");
 }

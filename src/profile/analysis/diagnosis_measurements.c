@@ -290,7 +290,7 @@ void examine_embedded(struct examination *x)
     if (!x->p->measured->arcs.len && !embedded_lost_calls(m))
         report_symptom(x, SEVERITY_WARNING, "no-calls", "no calls were counted",
                        "the table of arcs is empty",
-                       "compile the program, but not the recorder, with -pg (on x86 -mfentry, too) "
+                       "compile the program, but not the recorder, with -pg (on x86 also -mfentry) "
                        "and link the stub of its architecture; where there is none, compile with "
                        "-finstrument-functions");
     for (size_t i = 0; i < m->cores.len; i++) {

@@ -244,7 +244,7 @@ static bool legacy_cpu_stacks(struct legacy *l, struct cursor in, struct bytes *
     for (;;) {
         uint64_t count = cursor_word(&in), len = cursor_word(&in), weight;
         if (in.failed || len > cursor_left(&in) / in.word)
-            return err_at(e, &in, "a stack ends behind the file");
+            return err_at(e, &in, "a stack extends beyond the file");
         l->len = 0;
         l->is_cut = false;
         for (uint64_t i = 0; i < len; i++)

@@ -39,7 +39,7 @@ static const struct importer table[] = {
     {"pprof", "pprof's profile.proto", pprof_probe, pprof_read},
     {"callgrind", "callgrind's output", callgrind_probe, callgrind_read},
     {"gperftools", "gperftools' formats", gperftools_probe, gperftools_read},
-    {"perf_script", "what 'perf script' prints", perf_script_probe, perf_script_read},
+    {"perf_script", "the output of 'perf script'", perf_script_probe, perf_script_read},
     {"folded", "folded stacks", folded_probe, folded_read},
 };
 

@@ -382,7 +382,7 @@ static bool perf_read_data(struct perf_file *f, struct perf_section data, struct
         return false;
     cursor_take(&in, data.offset + taken);
     return taken == data.size || f->is_cut ||
-           err_at(e, &in, "a record ends behind the records' %" PRIu64 " bytes", data.size);
+           err_at(e, &in, "a record extends beyond the records' %" PRIu64 " bytes", data.size);
 }
 
 /* Header, attributes, features, then records: features name the machine and the files' build-ids,

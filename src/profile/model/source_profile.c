@@ -338,7 +338,7 @@ bool source_profile_check(const struct source_profile *p, struct err *e)
         const struct source_instance *s = &p->instances.at[i];
         /* What every pass from the end relies on. */
         if (s->parent != NO_INSTANCE && s->parent >= i)
-            return err_set(e, "instance %zu stands before what it is inlined in", i);
+            return err_set(e, "instance %zu precedes what it is inlined in", i);
         if (!p->names.lengths.at[s->name])
             return err_set(e, "instance %zu has no name", i);
     }

@@ -185,10 +185,11 @@ static void comparison_notes_sides(struct notes_printer *to, const struct compar
                     "the sides ran different programs, %s and %s: functions are compared by name",
                     old->program, new->program));
     if (old->machine != new->machine && old->machine &&new->machine)
-        comparison_note(to, arena_printf(&to->arena,
-                                         "the sides ran on different machines (ELF numbers %u and "
-                                         "%u): times tell more about these than about the program",
-                                         old->machine, new->machine));
+        comparison_note(
+            to, arena_printf(&to->arena,
+                             "the sides ran on different machines (ELF numbers %u and "
+                             "%u): differences in time may come from them, not from the program",
+                             old->machine, new->machine));
     else if (strcmp(old->processor, new->processor) && *old->processor && *new->processor)
         comparison_note(to, arena_printf(&to->arena,
                                          "the sides ran on different processors (%s; %s): times "
@@ -203,7 +204,7 @@ static void comparison_notes_sides(struct notes_printer *to, const struct compar
         comparison_note(to,
                         arena_printf(&to->arena,
                                      "the sides were recorded by different methods (%s; %s), which "
-                                     "differ in overhead and in what they see of the kernel",
+                                     "differ in overhead and in how much of the kernel they see",
                                      recording_method_name(old->method),
                                      recording_method_name(new->method)));
     if (old->is_part || new->is_part)

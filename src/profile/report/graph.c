@@ -52,8 +52,8 @@ static const struct column entry_columns[ENTRY_COLUMNS] = {
     [ENTRY_SHARE] = {"total_share", "share of all samples, callees included; 0 to 1 in JSON",
                      "total%", FORM_HEAT, true},
     [ENTRY_SELF] = {"self_samples",
-                    "the function's own time (JSON: samples); of a caller: what of that it "
-                    "caused; of a callee: what of the callee's the function caused",
+                    "the function's own time (JSON: samples); for a caller, the part due to its "
+                    "calls; for a callee, the part due to this function",
                     "self ?", FORM_NUMBER, true},
     [ENTRY_TEXT_SAMPLES] = {NULL, "in place of self time if the rate is unknown", "samples",
                             FORM_NUMBER, true},
@@ -395,7 +395,7 @@ enum {
 static const struct column tree_columns[TREE_COLUMNS] = {
     [TREE_NUMBER] = {"tree",
                      "in CSV, which has all trees in one table: number of the tree, from 1"},
-    [TREE_DEPTH] = {"depth", "levels below the function that was asked for"},
+    [TREE_DEPTH] = {"depth", "levels below the chosen function"},
     [TREE_KIND] = {"kind", "function; cycle: all its members; unknown: callers outside the "
                            "program's functions"},
     COLUMNS_OF_FUNCTION(TREE_FUNCTION),

@@ -132,14 +132,14 @@ void layout_text(struct out *out, const struct report_input *in)
     text_name(out, path);
     out_char(out, '\n');
     if (t->calls_are_samples)
-        out_str(out, "No calls were counted; those on sampled call stacks stand in for them.\n");
+        out_str(out, "No calls were counted; calls on sampled stacks are used instead.\n");
     else if (!t->calls_len)
         out_str(out, "No calls among these functions: they are ordered by samples alone.\n");
     if (t->shared)
         out_printf(out, "%" PRIu32 " of them share their name with another and move with it.\n",
                    t->shared);
     if (t->fixed)
-        out_printf(out, "%" PRIu32 " more with %.2f %% of what ran cannot be moved by name.\n",
+        out_printf(out, "%" PRIu32 " more with %.2f %% of the time cannot be moved by name.\n",
                    t->fixed, 100 * t->fixed_heat / (t->heat + t->fixed_heat));
     out_char(out, '\n');
     layout_gain_rows(out, t, gain, "");

@@ -61,15 +61,15 @@ enum {
     LOCK_COLUMNS
 };
 static const struct column columns[LOCK_COLUMNS] = {
-    [LOCK_KIND] = {"kind", "mutex, rwlock, PI mutex, futex, file lock, join, child process, "
-                           "condition variable, semaphore, barrier, sleep, pipe, socket, "
-                           "file, several descriptors; short waits: that were over "
-                           "before they were looked at"},
+    [LOCK_KIND] = {"kind",
+                   "mutex, rwlock, PI mutex, futex, file lock, join, child process, "
+                   "condition variable, semaphore, barrier, sleep, pipe, socket, "
+                   "file, several descriptors; short waits: over before they could be inspected"},
     [LOCK_NAME] = {"name", "of the variable or file; null: it has none"},
     [LOCK_FUNCTION] = {"function", "of what has no name: the function that waits for it"},
-    [LOCK_OBJECTS] = {"objects", "how many things the row stands for; those with a name are one"},
+    [LOCK_OBJECTS] = {"objects", "number of objects in this row (1 if it has a name)"},
     [LOCK_SHARED] = {"is_shared", "it lies in memory that several processes share"},
-    [LOCK_WAITS] = {"waits", "waits that were long enough to be looked at; of short waits 0"},
+    [LOCK_WAITS] = {"waits", "waits long enough to be inspected; 0 for short waits"},
     [LOCK_SECONDS] = {"seconds", "time waited, all threads together"},
     [LOCK_HELD] = {"held_seconds", "of these, with a holder that was seen"},
     [LOCK_READ] = {"read_bytes", "only in io: bytes read from it"},
@@ -80,7 +80,8 @@ static const struct column columns[LOCK_COLUMNS] = {
     [LOCK_WRITTEN] = {"written_bytes", "only in io: bytes written to it"},
     [LOCK_WRITTEN_ERROR] = {"written_bytes_error", "only in io: the same of written_bytes"},
     [LOCK_DISK_WRITTEN] = {"disk_written_bytes", "only in io: of these, that will go to a disk"},
-    [LOCK_UNHELD] = {"why_unheld", "why no holder is told of the rest; absent: there is no rest"},
+    [LOCK_UNHELD] = {"why_unheld",
+                     "why the remaining time has no known holder; absent if none remains"},
 };
 const struct column_table locks_columns = {"What was waited for", "locks", "rows", columns,
                                            LOCK_COLUMNS};
@@ -224,7 +225,7 @@ static void put_doing(struct out *out, const struct locks *t, const struct lock_
         out_str(out, h->stack == RECORDING_NONE ? "" : ": ");
         break;
     case RECORDING_DOING_STOPPED: out_str(out, "was stopped: "); break;
-    case RECORDING_DOING_ENDED: out_str(out, "had ended: nobody will let it go"); break;
+    case RECORDING_DOING_ENDED: out_str(out, "had ended: it is never released"); break;
     case RECORDING_DOING_UNSEEN: out_str(out, "is of a process that was not recorded"); break;
     case RECORDING_DOING_CIRCLE: out_str(out, "waits for the first one: a deadlock: "); break;
     default:
@@ -384,7 +385,7 @@ static void put_lock(struct out *out, const struct locks *t, const struct lock *
     }
     out_str(out, ": ");
     if (is_short)
-        out_printf(out, "%.3f s, not looked at", seconds(lock->ns));
+        out_printf(out, "%.3f s, not inspected", seconds(lock->ns));
     else if (lock->waiters_len || !lock->transfers_len)
         out_printf(out, "%.3f s in %" PRIu64 " wait%s%s%s", seconds(lock->ns), lock->waits,
                    lock->waits == 1 ? "" : "s", lock->is_shared ? ", between processes" : "",

@@ -14,7 +14,7 @@
  *     Ranks    8 ranks of 8 on node7 (Open MPI); 'monarc ranks' compares them
  *     CPU      4.950 s of 4.990 s CPU time accounted for (99.2 %), all runs together
  *              0.040 s (0.8 %): why that is nowhere
- *     Stacks   97.0 % are whole; the others end in [stack cut: ...], which says why
+ *     Stacks   97.0 % are whole; the others end in [stack cut: ...], with the reason
  *     Programs sh 60 %, cc1 40 %
  *     Cost     sampling took about 0.020 s of the program's CPU time (0.4 %)
  *
@@ -211,7 +211,7 @@ static void recording_text_stacks(struct out *out, const struct recording_summar
     if (s->whole >= 0 && s->whole < 0.99)
         out_printf(
             out,
-            "Stacks   %.1f %% are complete; the others end in [stack cut: ...], which says why\n",
+            "Stacks   %.1f %% are complete; the others end in [stack cut: ...], with the reason\n",
             100 * s->whole);
 }
 

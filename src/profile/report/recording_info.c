@@ -8,7 +8,7 @@
  *     a.monarc: recording of a run
  *       command: ./a.out input
  *       ran 1.020 s on 2 CPUs, used 0.998 s of CPU time (0.990 s user, 0.008 s system)
- *       sampled by perf, 997 a second asked for; it took about 0.004 s of ...
+ *       sampled by perf, 997 a second requested; it took about 0.004 s of ...
  *       event cpu-clock: 994 samples of 1003009 ns, together 996990946
  *       stacks: 120 frames in context, 990 of 994 samples with whole ones; 300 entries in ...
  *       calls: 1000 along 3 arcs, 0 blocks
@@ -124,7 +124,7 @@ static void recording_text_facts(struct out *out, const struct recording *r)
                recording_seconds(r->user_ns + r->system_ns), recording_seconds(r->user_ns),
                recording_seconds(r->system_ns));
     out_printf(out,
-               "  sampled by %s, %" PRIu32 " a second asked for; it took about %.3f s of the "
+               "  sampled by %s, %" PRIu32 " a second requested; it took about %.3f s of the "
                "program's CPU time, and %.3f s of monarc's\n",
                recording_method_name(r->method), r->rate, recording_seconds(r->cost_ns),
                recording_seconds(r->monitor_ns));

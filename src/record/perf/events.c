@@ -134,8 +134,8 @@ static bool events_terms(struct arena *a, struct event_word terms, struct event_
         if (!event_common_term(a, key, value, c, &is_taken, e))
             return false;
         if (!is_taken)
-            return err_set(e, "between the slashes stand period=N and name=NAME, or terms of a "
-                              "unit of this machine");
+            return err_set(e, "between the slashes, period=N, name=NAME or terms of a unit of this "
+                              "machine are expected");
     } while (end);
     return true;
 }
@@ -194,7 +194,7 @@ static bool events_with_terms(struct arena *a, const char *root, struct event_wo
     struct event_word name = event_word_until(&text, "/", &end);
     struct event_word terms = event_word_until(&text, "/", &end);
     if (!end)
-        return err_set(e, "terms stand between two slashes, as in cpu/event=0x3c,umask=1/");
+        return err_set(e, "terms are written between two slashes, as in cpu/event=0x3c,umask=1/");
     if (event_has_unit(a, root, name)) {
         if (!event_of_unit(a, root, name, terms, c, e))
             return false;

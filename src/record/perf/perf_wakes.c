@@ -25,8 +25,8 @@
 #include <sys/stat.h>
 
 #define LOST_WAKES                                                                                \
-    "wake-ups were more than are recorded (some 8,000 a second and processor; none for a second " \
-    "after a flood): who woke a thread is told from who ran then"
+    "more wake-ups than could be recorded (some 8,000 a second and processor; none for a second " \
+    "after a flood): who woke a thread is inferred from who ran then"
 
 enum { FLOOD = 500, PAUSE_NS = 1000 * 1000 * 1000, PART = 100 };
 

@@ -66,8 +66,7 @@ enum {
 static const char *const conflict_texts[TRACED_KINDS] = {
     [TRACED_TRACER] =
         "a program that another one traces, as debuggers do, or that may trace others "
-        "and makes many calls, was left alone with what it starts; perf events "
-        "would see it",
+        "and makes many calls, was left alone with what it starts; perf events would record it",
     [TRACED_LEAKS] = "a program with a leak checker, which needs ptrace, was left alone; perf "
                      "events would see it",
     [TRACED_RIGHTS] = SOURCE_OTHER_RIGHTS,

@@ -171,12 +171,12 @@ static void press_say_no_lines(struct tui *t)
 {
     const struct session *s = t->whole ? &t->whole->session : NULL;
     if (s && s->folder && recording_has_names_alone(&s->recorded.recording))
-        tui_say(t, "This file tells functions by their names alone, so it has no lines.");
+        tui_say(t, "This file knows functions only by name, so it has no lines.");
     else
         tui_say(t, "The program has no line numbers; compile it with -g.");
 }
 
-/* From any view to the source of what is selected. The profile's place comes first, since debug
+/* From any view to the source of the selection. The profile's place comes first, since debug
  * information knows the line of the code; coverage's is next. */
 static void press_open_source(struct tui *t)
 {

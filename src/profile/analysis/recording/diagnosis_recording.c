@@ -372,13 +372,12 @@ static void diagnosis_examine_ready(struct recording_examination *r)
             "raise the limit (cpu.max, 'docker run --cpus', limits.cpu of Kubernetes), or use "
             "fewer threads than it has CPUs: bursts of many threads use a period up at once");
     if (diagnosis_share(r, ready) >= READY_HEAVY)
-        report_symptom(
-            &r->x, SEVERITY_WARNING, "no-free-cpu",
-            "threads that could run often had to wait for a CPU",
-            arena_printf(r->x.arena, "%.1f %% of the recorded time is [ready to run]",
-                         100 * diagnosis_share(r, ready)),
-            "measure on an idle machine, or with fewer threads than CPUs: elapsed times of this "
-            "run say little about the program");
+        report_symptom(&r->x, SEVERITY_WARNING, "no-free-cpu",
+                       "threads that could run often had to wait for a CPU",
+                       arena_printf(r->x.arena, "%.1f %% of the recorded time is [ready to run]",
+                                    100 * diagnosis_share(r, ready)),
+                       "measure on an idle machine, or with fewer threads than CPUs: elapsed times "
+                       "of this run depend on other programs");
 }
 
 /* Libraries that hardly compute themselves: what they use of a CPU is their threads' waiting for
@@ -586,7 +585,7 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
                        remedy);
     else if (w->taken && w->effective < FEW_SAMPLES)
         report_symptom(&r.x, w->effective < VERY_FEW_SAMPLES ? SEVERITY_WARNING : SEVERITY_NOTE,
-                       "few-samples", "there are too few samples to tell small differences",
+                       "few-samples", "there are too few samples to see small differences",
                        evidence, remedy);
     const struct recording_summary *s = r.p->run;
     if (s->has_cpu && (double)s->accounted_ns < ACCOUNTED * (double)s->cpu_ns)

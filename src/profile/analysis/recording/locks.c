@@ -43,11 +43,11 @@ static const struct {
      "its word names no owner: locks of Rust, Go, C++20 and parking_lot, musl's plain mutexes and "
      "locks inside the C library do not"},
     {"mutex", NULL, RECORDING_RESOURCE_MUTEX, true, false,
-     "it changed hands while it was looked at"},
+     "it changed hands while it was inspected"},
     {"rwlock", NULL, RECORDING_RESOURCE_RWLOCK, true, false,
      "readers had it, whom the lock does not name"},
     {"PI mutex", NULL, RECORDING_RESOURCE_PI, true, false,
-     "it changed hands while it was looked at"},
+     "it changed hands while it was inspected"},
     {"join", NULL, RECORDING_RESOURCE_JOIN, false, false, "the thread was about to end"},
     {"child process", NULL, RECORDING_RESOURCE_CHILD, false, false,
      "any of several children would do"},
