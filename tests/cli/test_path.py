@@ -398,6 +398,17 @@ class WhatIf(Job):
             self.assertTrue(high - low < 0.15, (low, high))
             self.assertTrue(low <= max(0.55, begins / 1000 + 0.1) <= high, (low, high))
 
+    def test_a_thread_that_is_kept_from_its_cpu(self):
+        """Waits are not recorded, and a sample stands for more than its slice: what is saved is in the gaps."""
+        self.samples = []
+        one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 990)
+        self.runs(one, 900, 1000)
+        self.finish()
+        for at in range(0, 90, 20):
+            self.job.sample([(self.demo, MAIN), (self.demo, FACT)], 1, thread=two, slice=at, weight=80 * MS)
+        self.write(self.job)
+        self.assertLess(self.what_if("fact=2x")[1][0], 0.85)
+
     def test_a_sleep_is_no_unknown(self):
         self.open(SLEEP, 800)
         report, (low, high) = self.what_if("fact=2x")

@@ -246,6 +246,7 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
     const uint32_t *waited = points_waited_for(s, a);
     double *saves = ARENA_NEW(a, double, s->points_len + 1);
     double *share = ARENA_NEW(a, double, s->lanes_len + 1);
+    double *spare = ARENA_NEW(a, double, s->lanes_len + 1);
     double most = 0, late = 0;
     for (uint32_t i = 0; i < s->points_len; i++) {
         uint32_t point = s->order[i], before = point_before(s, point);
@@ -277,7 +278,10 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
         if (p->state == SCHEDULE_RUNS && p->cpu_ns > 0)
             share[p->lane] = p->saved_ns / p->cpu_ns;
         saves[point] = stretch_saves(p, lasts, share[p->lane], bound);
-        most = fmax(most, (double)p->at_ns - time + saves[point]);
+        /* A sample may stand for more than the slice that it is in, where its thread had no CPU for
+         * long: what is saved of that is in the gaps, which are open. */
+        spare[p->lane] += s->has_waits ? 0 : fmax(0, p->saved_ns - saves[point]);
+        most = fmax(most, (double)p->at_ns - time + saves[point] + spare[p->lane]);
         late = fmax(late, time - (double)p->at_ns + fmax(-saves[point], 0));
         uint32_t looks = bound == SCHEDULE_LATEST ? point_that_looks(s, point, is_needed, next_wait)
                                                   : SCHEDULE_NONE;
