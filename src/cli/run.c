@@ -17,6 +17,7 @@
 
 #include "base/path.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -62,6 +63,29 @@ static bool run_take_slice(void *target, const struct option_row *row, const cha
                    value);
 }
 
+/* --pid N, N,M, or several times. */
+static bool run_take_pids(void *target, const struct option_row *row, const char *value,
+                          struct err *e)
+{
+    struct run_request *r = target;
+    const char *at = value;
+    (void)row;
+    for (;; at++) {
+        char *end;
+        unsigned long pid = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : 0;
+        if (!pid || pid > MOST_PID || (*end && *end != ','))
+            return err_set(e,
+                           "option '--pid' needs process numbers such as 4711 or 4711,4712, "
+                           "not '%s'",
+                           value);
+        if (!proc_is_listed(&r->pids, (pid_t)pid))
+            vec_push(&r->pids.at, (pid_t)pid);
+        at = end;
+        if (!*at)
+            return true;
+    }
+}
+
 /* Those from --repeat on are of a series; run_check_series() says which need it. */
 /* --coverage[=FILE]: files are FILE.PID.profraw, by default named after the program, in the current
  * folder. What would be recorded otherwise is not: counters are read, and nothing is sampled. */
@@ -97,8 +121,9 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct run_request, lists_events)},
     {0, "off-cpu", NULL, "also record where threads wait; the same as --event wall",
      FILLS(struct run_request, off_cpu)},
-    {'p', "pid", "PID", "attach to a running process, until it ends or you press Ctrl-C",
-     FILLS(struct run_request, pid), .most = MOST_PID, .is_once = true},
+    {'p', "pid", "PID[,PID...]",
+     "attach to running processes and their descendants, until they end or you press Ctrl-C",
+     TAKEN_BY(run_take_pids)},
     {0, "seconds", "N", "stop recording after N seconds; the program goes on",
      FILLS(struct run_request, seconds), .most = MOST_SECONDS},
     {0, "slice", "TIME",
@@ -106,7 +131,8 @@ static const struct option_row OPTIONS[] = {
      "beyond 2 s)",
      TAKEN_BY(run_take_slice)},
     {0, "no-stacks", NULL, "record no call stacks", FILLS(struct run_request, no_stacks)},
-    {0, "no-follow", NULL, "record only the first process", FILLS(struct run_request, no_follow)},
+    {0, "no-follow", NULL, "record only the first process, or those of --pid",
+     FILLS(struct run_request, no_follow)},
     {0, "follow-daemons", "N",
      "wait up to N seconds for processes that are still running when the program ends (default: 2)",
      FILLS(struct run_request, daemon_seconds), .most = MOST_SECONDS},
@@ -165,7 +191,7 @@ static bool run_check_series(struct run_request *r, struct err *e)
     if (has_others && !is_series)
         return err_set(e, "--warm-up, --vary, --seed, --prepare, --show-output and "
                           "--ignore-failure need repeated runs: add --repeat N");
-    if (is_series && r->pid)
+    if (is_series && r->pids.at.len)
         return err_set(e,
                        "a process that runs already has one run: --pid and %s cannot be combined",
                        r->compares ? "--compare" : "--repeat");
@@ -191,9 +217,9 @@ static bool run_check_request(struct run_request *r, struct err *e)
 {
     if (!run_check_series(r, e))
         return false;
-    if (r->argv && r->pid)
+    if (r->argv && r->pids.at.len)
         return err_set(e, "run takes a PROGRAM or --pid, not both; see 'monarc run --help'");
-    if (!r->argv && !r->pid && !r->compares)
+    if (!r->argv && !r->pids.at.len && !r->compares)
         return err_set(e, "run needs the PROGRAM to record; see 'monarc run --help'");
     if (r->off_cpu)
         r->events = r->events ? arena_printf(&r->arena, "wall,%s", r->events) : "wall";
@@ -374,7 +400,7 @@ static bool run_tell_coverage(const struct run_request *r, const struct run_cove
 bool run_may_be_unrecorded(const struct run_request *r, const struct monitor_result *result)
 {
     bool insists = r->has_events || (r->method != METHOD_AUTO);
-    return !r->pid && !insists && !result->cannot_run;
+    return !r->pids.at.len && !insists && !result->cannot_run;
 }
 
 /* --- one run --------------------------------------------------------------------------------- */
@@ -417,6 +443,19 @@ bool run_keep_folder(struct recording_folder *folder, struct arena *a, struct er
     return ok;
 }
 
+/* What is attached to has its process's name and number in that of the recording. */
+static const char *run_name_attached(struct run_request *r)
+{
+    char name[PROC_NAME_BYTES];
+    pid_t pid = r->pids.at.at[0];
+    proc_thread_name(pid, pid, name);
+    for (char *c = name; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("._+-", *c))
+            *c = '_';
+    return *name ? arena_printf(&r->arena, "%s.%d.monarc", name, (int)pid)
+                 : arena_printf(&r->arena, "%d.monarc", (int)pid);
+}
+
 /* The working folder gets its name when all is in it. The status is the program's, unless the
  * recording failed and the program did not. The order: look at standard output, record, keep, say
  * what coverage missed, report. Whatever fails after the program ran must not hide how it ended. */
@@ -428,7 +467,7 @@ static int run_one(struct run_request *r, struct out *out, struct err *e)
     struct output_before before = run_look_at_output();
     const char *name = r->output ? r->output
                        : r->argv ? arena_printf(&r->arena, "%s.monarc", path_base_name(r->argv[0]))
-                                 : arena_printf(&r->arena, "%" PRIu64 ".monarc", r->pid);
+                                 : run_name_attached(r);
     if (!run_make_folder(&folder, name, &r->arena, e))
         return EXIT_BAD;
     struct run_setting setting = {.argv = r->argv,
@@ -475,7 +514,8 @@ static int run_run(const struct command *self, int argc, char **argv, struct out
         events_list(out, "");
         status = EXIT_FINE;
     } else if (end == OPTIONS_READ && (r.reads_coverage || r.covers_blocks)) {
-        if (!r.argv || r.repeat || r.compares || r.pid || (r.reads_coverage && r.covers_blocks))
+        if (!r.argv || r.repeat || r.compares || r.pids.at.len ||
+            (r.reads_coverage && r.covers_blocks))
             err_set(e, "--coverage and --cover-blocks take one PROGRAM, which is not recorded, and "
                        "cannot be combined; see 'monarc run --help'");
         else
@@ -485,14 +525,16 @@ static int run_run(const struct command *self, int argc, char **argv, struct out
             status = r.repeat ? run_series(&r, out, e) : run_one(&r, out, e);
     }
     events_deinit(&r.choices);
+    vec_free(&r.pids.at);
     arena_deinit(&r.arena);
     return status;
 }
 
 const struct command command_run = {
     .name = "run",
-    .synopsis = "[OPTION...] [--] PROGRAM [ARGUMENT...] | [OPTION...] --pid PID | [OPTION...] "
-                "--compare COMMAND COMMAND",
+    .synopsis =
+        "[OPTION...] [--] PROGRAM [ARGUMENT...] | [OPTION...] --pid PID[,PID...] | [OPTION...] "
+        "--compare COMMAND COMMAND",
     .summary = "Record a program, then show where its time went",
     .options = OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,

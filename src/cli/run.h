@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "record/monitor.h"
+#include "record/proc_threads.h"
 #include "session/recording_folder.h"
 
 #include <time.h>
@@ -20,12 +21,13 @@ enum run_method { METHOD_AUTO, METHOD_PERF, METHOD_PTRACE };
  * in samples per second of CPU time. */
 struct run_request {
     const char *output, *events;
-    uint64_t rate, pid, seconds, daemon_seconds, slice_ns;
+    uint64_t rate, seconds, daemon_seconds, slice_ns;
     bool no_stacks, no_follow, no_report, no_symbols, no_arguments, off_cpu, lists_events,
         has_events;
     enum run_calls_choice calls;
     enum run_method method;
-    char **argv; /* NULL: `pid` */
+    char **argv;           /* NULL: `pids` are attached to */
+    struct proc_tids pids; /* freed by the command */
 
     /* Of a series. */
     uint64_t repeat, warmups, seed;

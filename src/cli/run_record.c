@@ -374,7 +374,7 @@ bool run_record(struct run_request *r, const struct run_setting *s, struct monit
         .group = r->group,
         .is_placed_at_random = r->varies,
         .mask = s->mask,
-        .pid = (int32_t)r->pid,
+        .pids = &r->pids,
         .most_ns = r->seconds * 1000000000,
         .daemons_ns = r->daemon_seconds * 1000000000,
         .rate = (uint32_t)r->rate,

@@ -60,7 +60,8 @@ struct monitor {
     bool is_stopped;                             /* by the user, or because time is up */
     enum recording_method method;
     const struct arch *arch;     /* NULL: unknown */
-    struct file_buffer command;  /* of a process that ran already: arguments, each with its NUL */
+    struct proc_tids attached;   /* processes that ran already */
+    struct file_buffer command;  /* of the first of them: arguments, each with its NUL */
     struct cgroup_levels groups; /* when recording began */
 };
 
@@ -198,6 +199,17 @@ static void monitor_listen(struct monitor *m, bool is_end)
 
 /* --- the loop -------------------------------------------------------------------------------- */
 
+/* Whether a process that was named is still there. */
+static bool monitor_has_attached(const struct monitor *m)
+{
+    for (size_t i = 0; i < m->options->pids->at.len; i++) {
+        pid_t pid = m->options->pids->at.at[i];
+        if ((kill(pid, 0) == 0 || errno == EPERM) && collector_has_process(m->collector, pid))
+            return true;
+    }
+    return false;
+}
+
 /* Whether there is something left to record, and time for it. */
 static bool monitor_goes_on(struct monitor *m, uint64_t now)
 {
@@ -205,8 +217,7 @@ static bool monitor_goes_on(struct monitor *m, uint64_t now)
     if (m->is_stopped || (o->most_ns && now - m->start_ns >= o->most_ns))
         return false;
     if (!o->argv)
-        return (kill(o->pid, 0) == 0 || errno == EPERM) &&
-               collector_has_process(m->collector, o->pid);
+        return monitor_has_attached(m);
     if (!m->has_ended)
         return true;
     return !o->no_follow && now - m->program_end_ns < o->daemons_ns &&
@@ -258,8 +269,9 @@ static struct source_options monitor_source_options(const struct monitor *m)
 {
     const struct monitor_options *o = m->options;
     return (struct source_options){.launcher = m->launch.launcher,
-                                   .program = o->argv ? m->launch.program : o->pid,
+                                   .program = m->launch.program,
                                    .is_attached = !o->argv,
+                                   .attached = &m->attached,
                                    .no_follow = o->no_follow,
                                    .no_stacks = o->no_stacks,
                                    .no_stops = o->refuses_ptrace,
@@ -351,6 +363,8 @@ static bool monitor_start_program(struct monitor *m, struct err *e)
 static bool monitor_may_attach(int32_t pid, struct err *e)
 {
     char path[32], target[1];
+    if (kill(pid, 0) && errno == ESRCH)
+        return err_set(e, "there is no process %" PRId32, pid);
     snprintf(path, sizeof path, "/proc/%d/exe", (int)proc_living(pid));
     return readlink(path, target, sizeof target) >= 0 || (errno != EACCES && errno != EPERM) ||
            err_set(e,
@@ -359,14 +373,42 @@ static bool monitor_may_attach(int32_t pid, struct err *e)
                    pid);
 }
 
+#define REFUSED                                                                               \
+    "descendants of the attached process are not recorded: they are another user's, or have " \
+    "privileges that monarc lacks"
+
+/* The processes that were named, which must be ours, and those below them. */
+static bool monitor_find_attached(struct monitor *m, struct err *e)
+{
+    const struct proc_tids *pids = m->options->pids;
+    struct proc_tids *all = &m->attached;
+    struct err ignored = {0};
+    size_t kept = pids->at.len;
+    for (size_t i = 0; i < kept; i++) {
+        if (!monitor_may_attach(pids->at.at[i], e))
+            return false;
+        vec_push(&all->at, pids->at.at[i]);
+    }
+    if (m->options->no_follow)
+        return true;
+    proc_add_descendants(all);
+    for (size_t i = kept; i < all->at.len; i++)
+        if (monitor_may_attach(all->at.at[i], &ignored))
+            all->at.at[kept++] = all->at.at[i];
+        else if (!kill(all->at.at[i], 0) || errno == EPERM)
+            collector_lose(m->collector, RECORDING_LOST_UNSEEN, REFUSED, 1, 0);
+    all->at.len = kept;
+    return true;
+}
+
 /* Time begins when all threads are watched. */
 static bool monitor_attach(struct monitor *m, struct err *e)
 {
     char path[32];
-    if (!monitor_may_attach(m->options->pid, e))
+    if (!monitor_find_attached(m, e))
         return false;
     /* What it is called: its file may have several names, as redis-server's has. */
-    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)proc_living(m->options->pid));
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)proc_living(m->attached.at.at[0]));
     if (!file_read(path, &m->command, NULL))
         m->command.len = 0;
     bool is_perf = monitor_open_perf(m, e);
@@ -492,6 +534,15 @@ static bool monitor_processor(char *into, size_t size)
     "ended first): the kernel's account of the program does not have it, its counters and "    \
     "samples do"
 
+static void monitor_read_groups(const struct monitor *m, struct cgroup_levels *out)
+{
+    const struct monitor_options *o = m->options;
+    char proc[32] = "/proc/self";
+    if (!o->argv)
+        snprintf(proc, sizeof proc, "/proc/%d", (int)o->pids->at.at[0]);
+    cgroup_read(out, proc, CGROUP_ROOT);
+}
+
 /* What the recording says of itself: the machine, the method, times, the command. */
 static void monitor_describe(struct monitor *m, struct recording *out)
 {
@@ -544,9 +595,8 @@ static void monitor_describe(struct monitor *m, struct recording *out)
     vec_free(&arguments);
     /* How often the job was held back by a limit of its control group. */
     struct cgroup_levels groups;
-    char throttling[CGROUP_PATH_BYTES + 128], proc[32];
-    snprintf(proc, sizeof proc, "/proc/%" PRId32, m->options->pid);
-    cgroup_read(&groups, m->options->argv ? "/proc/self" : proc, CGROUP_ROOT);
+    char throttling[CGROUP_PATH_BYTES + 128];
+    monitor_read_groups(m, &groups);
     if (cgroup_throttling(&m->groups, &groups, throttling, sizeof throttling))
         vec_push(&out->texts,
                  (struct recording_text){"throttled",
@@ -589,9 +639,7 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
     m.before.group = o->group;
     m.before.is_placed_at_random = o->is_placed_at_random;
     struct err ignored = {0};
-    char proc[32];
-    snprintf(proc, sizeof proc, "/proc/%" PRId32, o->pid);
-    cgroup_read(&m.groups, o->argv ? "/proc/self" : proc, CGROUP_ROOT);
+    monitor_read_groups(&m, &m.groups);
     m.start_ns = clock_now();
     m.collector = collector_new(&(struct collector_options){.start_ns = m.start_ns,
                                                             .arch = m.arch,
@@ -636,5 +684,6 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
     sigprocmask(SIG_SETMASK, &m.own_mask, NULL);
     collector_free(m.collector);
     file_buffer_deinit(&m.command);
+    vec_free(&m.attached.at);
     return ok;
 }

@@ -31,15 +31,15 @@ void monitor_files_close(struct monitor_files *f);
 
 /* What to record and how. Nothing of it is copied: it must live until monitor_record() returns. */
 struct monitor_options {
-    char **argv;              /* the program; NULL: `pid` is attached to */
-    char **environment;       /* of the program */
-    int input, output;        /* descriptors that it has as its standard input and output */
-    pid_t group;              /* of processes, that it joins; 0: ours */
-    bool is_placed_at_random; /* its memory is, even where ours is not */
-    const sigset_t *mask;     /* of signals that it has blocked; NULL: as we have it */
-    int32_t pid;
-    uint64_t most_ns;    /* recording ends after so long; 0: no limit */
-    uint64_t daemons_ns; /* how long to wait for processes that outlive the program */
+    char **argv;                  /* the program; NULL: `pids` are attached to */
+    char **environment;           /* of the program */
+    int input, output;            /* descriptors that it has as its standard input and output */
+    pid_t group;                  /* of processes, that it joins; 0: ours */
+    bool is_placed_at_random;     /* its memory is, even where ours is not */
+    const sigset_t *mask;         /* of signals that it has blocked; NULL: as we have it */
+    const struct proc_tids *pids; /* processes that are attached to, with those below them */
+    uint64_t most_ns;             /* recording ends after so long; 0: no limit */
+    uint64_t daemons_ns;          /* how long to wait for processes that outlive the program */
     uint32_t rate;
     uint64_t slice_ns; /* of the slices of time; 0: the usual ones */
     bool no_stacks, no_follow, wants_waits;

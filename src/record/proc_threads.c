@@ -163,6 +163,37 @@ bool proc_list_threads(pid_t pid, struct proc_tids *out)
     return out->at.len != 0;
 }
 
+bool proc_is_listed(const struct proc_tids *tids, pid_t tid)
+{
+    for (size_t i = 0; i < tids->at.len; i++)
+        if (tids->at.at[i] == tid)
+            return true;
+    return false;
+}
+
+struct proc_child {
+    pid_t pid, parent;
+};
+
+void proc_add_descendants(struct proc_tids *pids)
+{
+    VEC(struct proc_child) all = {0};
+    struct proc_child one;
+    DIR *folder = opendir("/proc");
+    for (struct dirent *d; folder && (d = readdir(folder));) {
+        pid_t pid = (pid_t)strtol(d->d_name, NULL, 10);
+        if (pid > 0 && pid != getpid() && proc_of_thread(pid, &one.pid, &one.parent))
+            vec_push(&all, one);
+    }
+    if (folder)
+        closedir(folder);
+    for (size_t i = 0; i < pids->at.len; i++)
+        for (size_t k = 0; k < all.len; k++)
+            if (all.at[k].parent == pids->at.at[i] && !proc_is_listed(pids, all.at[k].pid))
+                vec_push(&pids->at, all.at[k].pid);
+    vec_free(&all);
+}
+
 /* Whether there is an address space: the link to the program goes with it. */
 static bool proc_has_space(pid_t tid)
 {

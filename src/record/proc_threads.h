@@ -67,6 +67,12 @@ struct proc_tids {
  * The list is emptied first. */
 bool proc_list_threads(pid_t pid, struct proc_tids *out);
 
+bool proc_is_listed(const struct proc_tids *tids, pid_t tid);
+
+/* Adds the processes that descend from those of the list, without ourselves and what is in it
+ * already, parents first. It reads the status of every process of the system. */
+void proc_add_descendants(struct proc_tids *pids);
+
 /* The thread through which memory, mappings, files and arguments of a process are reached: the
  * first one, and if that has ended (main() may leave by pthread_exit), any other. */
 pid_t proc_living(pid_t pid);

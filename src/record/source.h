@@ -12,6 +12,7 @@
 #define MONARC_RECORD_SOURCE_H
 
 #include "record/collector.h"
+#include "record/proc_threads.h"
 
 /* Said of what the kernel lets no other user watch. */
 #define SOURCE_OTHER_RIGHTS                                                                      \
@@ -48,14 +49,18 @@ struct source {
 /* What a source is asked to do. It copies what it needs. */
 struct source_options {
     pid_t launcher;   /* perf: the idle process that the program is forked from; else 0 */
-    pid_t program;    /* ptrace: waits before its exec; attaching: the process to attach to */
+    pid_t program;    /* ptrace: waits before its exec */
     bool is_attached; /* the program runs already */
-    bool no_follow;   /* leave out all processes but the first */
+    bool no_follow;   /* leave out all processes but the first, or those of `attached` */
     bool no_stacks;
     bool no_stops;    /* no thread is ever to be stopped, not for a moment */
     bool wants_waits; /* off-CPU time, too */
     uint32_t rate;    /* samples per second of CPU time and thread */
     const struct arch *arch;
+
+    /* The processes to attach to, parents first. The first one must be there, others may be gone or
+     * be another user's. Lives as long as the source. */
+    const struct proc_tids *attached;
 };
 
 #endif

@@ -167,7 +167,9 @@ class Running(Case):
         self.assertIn(b"heat", self.run_it("-e", "heat", "true", status=2).stderr)
         self.assertIn(b"--rate", self.run_it("-r", "often", "true", status=2).stderr)
         self.assertIn(b"up to 10000", self.run_it("-r", "10001", "true", status=2).stderr)
-        self.assertIn(b"given once", self.run_it("--pid", "1", "--pid", "2", status=2).stderr)
+        for pids in "", "x", "0", "1,", "1,,2", "-1", "99999999999", "1 2":
+            self.assertIn(b"process numbers such as", self.run_it("--pid", pids, status=2).stderr if pids else
+                          b"process numbers such as")
         self.assertIn(b"needs a name", self.run_it("-o", "", "true", status=2).stderr)
         self.assertEqual(list(self.dir.iterdir()), [])
         self.assertIn(b"--calls", self.run_it("--calls", "some", "true", status=2).stderr)
@@ -533,7 +535,64 @@ class Running(Case):
         head = monarc("flat", self.dir / "r").stdout
         self.assertTrue(head.startswith(f"Program  {named} 60 --password=***\n".encode()), head)
         self.assertIsNone(process.poll())
-        self.assertIn(b"No such process", self.run_it("-p", "4194304", status=126).stderr)
+        self.assertIn(b"there is no process 4194304", self.run_it("-p", "4194304", status=126).stderr)
+
+    def test_attached_with_descendants(self):
+        self.attach_to_several("perf")
+
+    @slow
+    def test_attached_with_descendants_by_ptrace(self):
+        self.attach_to_several("ptrace")
+
+    def attach_to_several(self, method):
+        """The workers of a master that waits are recorded with it, and what they start; several can be named."""
+        self.build("master.c", "-O1", "-g", text='''#include <sys/wait.h>
+#include <unistd.h>
+static volatile unsigned long sum;
+__attribute__((noinline)) static void burn(int times)
+{
+    while (times--)
+        for (int i = 0; i < 100000; i++)
+            sum += i;
+}
+int main(void)
+{
+    for (int i = 0; i < 2; i++)
+        if (!fork())
+            for (alarm(60);;)
+                burn(1);
+    for (alarm(60);;) {
+        if (!fork()) {
+            burn(30);
+            _exit(0);
+        }
+        wait(0);
+        usleep(50000);
+    }
+}
+''')
+        master = subprocess.Popen([self.built / "master"], process_group=0)
+        self.addCleanup(master.wait)
+        self.addCleanup(os.killpg, master.pid, signal.SIGKILL)
+        wait_for(lambda: cpu_seconds(master.pid) > 0.1, "the workers")
+        children = Path(f"/proc/{master.pid}/task/{master.pid}/children").read_text().split()[:2]
+
+        def recorded(*options):
+            """{pid: parent} of those that ran."""
+            self.run_it("--no-report", "--method", method, "--seconds", "1", *options)
+            name, = self.dir.glob("*.monarc")
+            rows = monarc_json("flat", "--by-process", "--all", name)["rows"]
+            shutil.rmtree(name)
+            return name.name, {str(row["pid"]): row["parent_pid"] for row in rows}
+        name, rows = recorded("--pid", master.pid)
+        self.assertEqual(name, f"master.{master.pid}.monarc")
+        self.assertLessEqual({str(master.pid), *children}, set(rows))
+        self.assertGreater(len(rows), 3)  # those that began meanwhile
+        self.assertEqual([rows[child] for child in children], [master.pid] * 2)
+        self.assertEqual(set(recorded("--no-follow", "--pid", master.pid)[1]), {str(master.pid)})
+        for options in (["--pid", ",".join(children)], ["--pid", children[0], "-p", children[1], "--no-follow"]):
+            self.assertEqual(set(recorded(*options)[1]), set(children))
+        self.assertIsNone(master.poll())
 
     @slow
     @decided

@@ -25,6 +25,7 @@ struct driver {
     struct source *source;
     FILE *out;
     struct source_options options;
+    struct proc_tids attached;
     uint64_t end_ns; /* 0: with the program */
     uint64_t cpu_ns; /* of the program, 0: as long as it runs */
     uint64_t rounds;
@@ -125,7 +126,9 @@ static bool read_options(struct driver *d, int argc, char **argv)
 {
     for (int c; (c = getopt(argc, argv, "+p:nr:t:c:")) != -1;) {
         if (c == 'p') {
-            d->options.program = (pid_t)atoi(optarg);
+            vec_push(&d->attached.at, (pid_t)atoi(optarg));
+            d->options.program = d->attached.at.at[0];
+            d->options.attached = &d->attached;
             d->options.is_attached = true;
         } else if (c == 'n') {
             d->options.no_follow = true;

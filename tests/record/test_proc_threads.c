@@ -214,3 +214,39 @@ CASE(test_a_first_thread_that_ended)
     assert_true(waitpid(child, &status, 0) == child && status == 0);
     vec_free(&tids.at);
 }
+
+/* A child and its child, but not who asks, though it is below one of the list. */
+CASE(test_descendants)
+{
+    struct proc_tids pids = {0};
+    int ready[2];
+    pid_t grandchild = 0;
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (!child) {
+        pid_t own = fork();
+        if (own && write(ready[1], &own, sizeof own) != sizeof own)
+            _exit(1);
+        pause();
+        _exit(0);
+    }
+    assert_int_equal(read(ready[0], &grandchild, sizeof grandchild), sizeof grandchild);
+    vec_push(&pids.at, child);
+    proc_add_descendants(&pids);
+    assert_int_equal(pids.at.len, 2);
+    assert_true(proc_is_listed(&pids, child) && proc_is_listed(&pids, grandchild));
+    pids.at.at[0] = getppid();
+    pids.at.len = 1;
+    proc_add_descendants(&pids);
+    assert_false(proc_is_listed(&pids, getpid()));
+    pids.at.at[0] = NOBODY;
+    pids.at.len = 1;
+    proc_add_descendants(&pids);
+    assert_int_equal(pids.at.len, 1);
+    vec_free(&pids.at);
+    kill(grandchild, SIGKILL);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(ready[0]);
+    close(ready[1]);
+}

@@ -273,50 +273,50 @@ void perf_close(struct perf_source *s)
     s->choice_of = (struct map){0};
 }
 
-/* Threads of one process: a list is searched. */
-static bool perf_is_known(const struct proc_tids *known, pid_t tid)
-{
-    for (size_t i = 0; i < known->at.len; i++)
-        if (known->at.at[i] == tid)
-            return true;
-    return false;
-}
-
 /* Threads that begin while we look are inherited by those that have events, or found next time. */
-static bool perf_add_threads(struct perf_source *s, struct proc_tids *known)
+static bool perf_add_threads(struct perf_source *s, pid_t pid)
 {
-    struct proc_tids now = {0};
+    struct proc_tids now = {0}, known = {0};
     bool has_new = true, ok = true;
     for (int look = 0; ok && has_new && look < MOST_LOOKS; look++) {
         has_new = false;
-        ok = proc_list_threads(s->options.program, &now) || known->at.len;
+        ok = proc_list_threads(pid, &now) || known.at.len;
         if (!ok)
             errno = ESRCH;
         for (size_t i = 0; ok && i < now.at.len; i++) {
-            if (perf_is_known(known, now.at.at[i]))
+            if (proc_is_listed(&known, now.at.at[i]))
                 continue;
             has_new = true;
             ok = perf_add_all(s, now.at.at[i]) || errno == ESRCH;
-            vec_push(&known->at, now.at.at[i]);
+            vec_push(&known.at, now.at.at[i]);
         }
     }
+    int why = errno;
     vec_free(&now.at);
+    vec_free(&known.at);
+    errno = why;
     return ok;
 }
 
 /* What is known of a process that runs already. */
-static void perf_introduce(struct perf_source *s, const struct proc_tids *threads)
+static void perf_introduce(struct perf_source *s, pid_t pid)
 {
-    pid_t pid = s->options.program;
     const uint64_t now_ns = 0; /* before recording starts */
+    struct proc_tids threads = {0};
+    pid_t same, parent;
     char name[PROC_NAME_BYTES];
+    if (!proc_list_threads(pid, &threads))
+        return;
+    if (proc_of_thread(pid, &same, &parent) && collector_has_process(s->collector, parent))
+        collector_fork(s->collector, pid, pid, parent, now_ns);
     proc_thread_name(pid, pid, name);
     collector_exec(s->collector, pid, name, now_ns);
     collector_read_maps(s->collector, pid, now_ns);
-    for (size_t i = 0; i < threads->at.len; i++) {
-        proc_thread_name(pid, threads->at.at[i], name);
-        collector_name(s->collector, pid, threads->at.at[i], name, now_ns);
+    for (size_t i = 0; i < threads.at.len; i++) {
+        proc_thread_name(pid, threads.at.at[i], name);
+        collector_name(s->collector, pid, threads.at.at[i], name, now_ns);
     }
+    vec_free(&threads.at);
     if (proc_living(pid) != pid)
         collector_exit(s->collector, pid, pid, now_ns);
 }
@@ -324,16 +324,20 @@ static void perf_introduce(struct perf_source *s, const struct proc_tids *thread
 /* On the launcher, before the program is there; or on all threads that are. */
 static bool perf_add_tasks(struct perf_source *s)
 {
-    struct proc_tids threads = {0};
+    const struct proc_tids *attached = s->options.attached;
     if (!s->options.is_attached)
         return perf_add_all(s, s->options.launcher);
-    bool ok = perf_add_threads(s, &threads);
-    int why = errno;
-    if (ok)
-        perf_introduce(s, &threads);
-    vec_free(&threads.at);
-    errno = why;
-    return ok;
+    s->result->foreign = 0;
+    for (size_t i = 0; i < attached->at.len; i++)
+        if (!perf_add_threads(s, attached->at.at[i])) {
+            bool is_foreign = errno == EACCES || errno == EPERM;
+            if (!i || (!is_foreign && errno != ESRCH))
+                return false;
+            s->result->foreign += is_foreign;
+        }
+    for (size_t i = 0; i < attached->at.len; i++)
+        perf_introduce(s, attached->at.at[i]);
+    return true;
 }
 
 void perf_enable(struct perf_source *s)

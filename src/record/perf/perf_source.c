@@ -324,10 +324,12 @@ static void perf_lost(struct perf_source *s, const struct perf_record *r)
 }
 
 /* With --no-follow. Threads come out of the first process as processes do: all inherit. */
-static bool perf_is_left_out(struct perf_source *s, const struct perf_record *r)
+static bool perf_is_left_out(const struct perf_source *s, const struct perf_record *r)
 {
-    return s->options.no_follow && s->first_tid && r->pid != s->first_tid &&
-           (r->type != PERF_RECORD_LOST && r->type != PERF_RECORD_THROTTLE);
+    if (!s->options.no_follow || r->type == PERF_RECORD_LOST || r->type == PERF_RECORD_THROTTLE)
+        return false;
+    return s->options.is_attached ? !proc_is_listed(s->options.attached, (pid_t)r->pid)
+                                  : s->first_tid && r->pid != s->first_tid;
 }
 
 /* One record, in the order of time. */
@@ -426,15 +428,15 @@ static void perf_read_counters(struct perf_source *s)
     }
 }
 
-/* A process that goes on after the recording has told no counts: what the counters have and nobody
- * has told is its own, unless there are others that have not ended. */
+/* A process that goes on after the recording has reported no counts: what the counters have beyond
+ * those reported is its own, unless there are others that have not ended. */
 static void perf_tell_attached(struct perf_source *s)
 {
     struct proc_tids tids = {0};
     uint64_t told = 0;
-    pid_t pid = s->options.program;
     if (!s->options.is_attached || !s->result->user_only || collector_running(s->collector) > 1)
         return;
+    pid_t pid = s->options.attached->at.at[0];
     for (size_t i = 0; i < s->threads.len; i++)
         told += s->threads.at[i].cpu_ns;
     if (proc_list_threads(pid, &tids) && s->result->cpu_ns > told)
@@ -467,30 +469,44 @@ static void perf_scale_told(struct perf_source *s)
         collector_scale_threads(s->collector, all / told);
 }
 
-/* How often threads of a process that runs have come to a CPU. */
-static uint64_t perf_runs(pid_t pid)
+/* Calls for each thread of the processes that are attached to. */
+static void perf_each_attached(struct perf_source *s,
+                               void (*call)(struct perf_source *s, pid_t pid, pid_t tid))
 {
     struct proc_tids tids = {0};
-    uint64_t runs = 0;
-    if (proc_list_threads(pid, &tids))
-        for (size_t i = 0; i < tids.at.len; i++) {
-            struct proc_thread files;
-            struct proc_times times;
-            proc_thread_init(&files);
-            if (proc_thread_times(&files, pid, tids.at.at[i], false, &times))
-                runs += times.runs;
-        }
+    for (size_t i = 0; s->options.is_attached && i < s->options.attached->at.len; i++) {
+        pid_t pid = s->options.attached->at.at[i];
+        if (proc_list_threads(pid, &tids))
+            for (size_t k = 0; k < tids.at.len; k++)
+                call(s, pid, tids.at.at[k]);
+    }
     vec_free(&tids.at);
-    return runs;
+}
+
+static void perf_add_runs(struct perf_source *s, pid_t pid, pid_t tid)
+{
+    struct proc_thread files;
+    struct proc_times times;
+    proc_thread_init(&files);
+    if (proc_thread_times(&files, pid, tid, false, &times))
+        s->runs += times.runs;
+}
+
+/* How often threads of processes that run have come to a CPU. */
+static uint64_t perf_runs(struct perf_source *s)
+{
+    s->runs = 0;
+    perf_each_attached(s, perf_add_runs);
+    return s->runs;
 }
 
 /* How often the program's threads left the CPU: by the accounts of those that were waited for, or
  * of those that are still there. */
-static uint64_t perf_switches(const struct perf_source *s)
+static uint64_t perf_switches(struct perf_source *s)
 {
     struct rusage usage;
     if (s->options.is_attached) {
-        uint64_t runs = perf_runs(s->options.program);
+        uint64_t runs = perf_runs(s);
         return runs > s->runs_before ? runs - s->runs_before : 0;
     }
     getrusage(RUSAGE_CHILDREN, &usage);
@@ -611,29 +627,27 @@ static void perf_make_waits(struct perf_source *s)
                 &(struct waits_options){.event = i, .arch = s->options.arch, .labels = s->labels});
 }
 
-/* Threads of a process that runs already may wait throughout: nothing else would tell of them. */
-static void perf_find_waiting(struct perf_source *s)
+/* Threads of a process that runs already may wait throughout: no record would say so. */
+static void perf_found_waiting(struct perf_source *s, pid_t pid, pid_t tid)
 {
-    struct proc_tids tids = {0};
-    uint64_t now_ns = clock_now();
-    if (s->waits && s->options.is_attached && proc_list_threads(s->options.program, &tids))
-        for (size_t i = 0; i < tids.at.len; i++)
-            waits_found(s->waits, s->options.program, tids.at.at[i], now_ns);
-    vec_free(&tids.at);
+    if (s->waits)
+        waits_found(s->waits, pid, tid, clock_now());
 }
 
-/* Threads of a process that runs already are told here; all others tell themselves. */
+static void perf_begin_places(struct perf_source *s, pid_t pid, pid_t tid)
+{
+    if (s->places)
+        ptrace_places_begin(s->places, pid, tid, 0);
+}
+
+/* Threads of a process that runs already begin here; all others by their own records. */
 static void perf_make_places(struct perf_source *s)
 {
-    struct proc_tids tids = {0};
     if (s->faulting == RECORDING_NONE || s->options.no_stops)
         return;
     s->places = ptrace_places_new(s->options.rate);
     s->source.stops_apart = s->places != NULL;
-    if (s->places && s->options.is_attached && proc_list_threads(s->options.program, &tids))
-        for (size_t i = 0; i < tids.at.len; i++)
-            ptrace_places_begin(s->places, s->options.program, tids.at.at[i], 0);
-    vec_free(&tids.at);
+    perf_each_attached(s, perf_begin_places);
 }
 
 /* For the events that have none yet. */
@@ -676,7 +690,6 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
     if (!s->totals)
         memory_exhausted(events_len * sizeof *s->totals);
     s->wake_fd = epoll_create1(EPOLL_CLOEXEC);
-    s->first_tid = o->is_attached ? (uint32_t)o->program : 0;
     if (s->wake_fd < 0 || !perf_open_all(s, e)) {
         perf_free(&s->source);
         return false;
@@ -689,7 +702,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
     if (!o->is_attached)
         perf_draw_periods(s, true);
     if (o->is_attached)
-        s->runs_before = perf_runs(o->program);
+        s->runs_before = perf_runs(s);
     perf_make_waits(s);
     perf_make_places(s);
     if (!s->options.no_stacks && !s->result->user_only)
@@ -702,7 +715,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
     }
     s->source.wake_fd = s->reader.news;
     perf_enable(s);
-    perf_find_waiting(s);
+    perf_each_attached(s, perf_found_waiting);
     *out = &s->source;
     return true;
 }

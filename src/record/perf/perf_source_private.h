@@ -98,7 +98,8 @@ struct perf_source {
     VEC(int) apart;               /* events of perf_keep_apart() */
     bool is_prompt;               /* request_short_slice() was called */
     uint32_t first_tid;           /* of the program */
-    uint64_t runs_before; /* times that its threads had come to a CPU when it was attached to */
+    uint64_t runs;                /* times that threads of attached processes have come to a CPU */
+    uint64_t runs_before;         /* when they were attached to */
     uint64_t throttled;
     uint64_t lost_tasks; /* records of what tasks do */
     uint64_t lost,

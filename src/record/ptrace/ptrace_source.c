@@ -404,7 +404,7 @@ static bool source_refused(pid_t pid, int why, struct err *e)
 
 /* Seizes all threads of a process: the list is read until a round finds none that is not traced
  * yet. Those that one of them has started since are traced from birth. */
-static bool source_attach(struct ptrace_source *s, pid_t pid, struct err *e)
+static bool source_seize(struct ptrace_source *s, pid_t pid, struct err *e)
 {
     struct proc_tids tids = {0};
     struct proc_times times;
@@ -422,13 +422,47 @@ static bool source_attach(struct ptrace_source *s, pid_t pid, struct err *e)
                 if (proc_thread_times(&t->files, pid, tid, false, &times)) /* not recorded */
                     t->base_ns = t->placed_ns = t->seen_ns = times.cpu_ns;
                 is_fresh = true;
-            } else if (!s->threads.at.len && (tid == pid || i + 1 == tids.at.len)) {
+            } else if (!ptrace_threads_of(&s->threads, pid) &&
+                       (tid == pid || i + 1 == tids.at.len)) {
                 ok = source_refused(pid, errno, e);
             }
         }
     }
     vec_free(&tids.at);
-    return ok;
+    return ok && (ptrace_threads_of(&s->threads, pid) || source_refused(pid, ESRCH, e));
+}
+
+/* What is known of a process that runs already. */
+static void source_introduce(struct ptrace_source *s, pid_t pid)
+{
+    struct ptrace_process *process = ptrace_threads_of(&s->threads, pid)->process;
+    process->has_executed = true;
+    proc_thread_name(pid, pid, process->name);
+    collector_name(s->collector, pid, pid, process->name, clock_now());
+    ptrace_refresh_maps(s, process);
+    if (proc_living(pid) != pid)
+        collector_exit(s->collector, pid, pid, clock_now());
+}
+
+#define TRACED \
+    "descendants of the attached process are not recorded, as another program traces them"
+
+/* Of several processes, those that cannot be watched are left out, but for the first. */
+static bool source_attach(struct ptrace_source *s, const struct proc_tids *attached, struct err *e)
+{
+    struct err ignored = {0};
+    for (size_t i = 0; i < attached->at.len; i++) {
+        pid_t pid = attached->at.at[i], same, parent;
+        if (proc_of_thread(pid, &same, &parent) && collector_has_process(s->collector, parent))
+            collector_fork(s->collector, pid, pid, parent, clock_now());
+        if (source_seize(s, pid, i ? &ignored : e))
+            source_introduce(s, pid);
+        else if (!i)
+            return false;
+        else if (!kill(pid, 0) || errno == EPERM)
+            collector_lose(s->collector, RECORDING_LOST_UNSEEN, TRACED, 1, 0);
+    }
+    return true;
 }
 
 bool ptrace_source_new(struct source **out, struct collector *c, const struct source_options *o,
@@ -453,22 +487,12 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
     ptrace_prepare_looks(s);
     ptrace_plan_next(s);
     s->labels = labels_new(c, o->arch);
-    bool ok = source_attach(s, o->program, e);
-    struct ptrace_thread *t = ok ? ptrace_threads_of(&s->threads, o->program) : NULL;
-    if (!t) {
-        if (ok)
-            source_refused(o->program, ESRCH, e);
+    if (o->is_attached ? !source_attach(s, o->attached, e) : !source_seize(s, o->program, e)) {
         source_free(&s->base);
         return false;
     }
-    t->process->has_executed = o->is_attached;
-    if (o->is_attached) {
-        proc_thread_name(o->program, o->program, t->process->name);
-        collector_name(c, o->program, o->program, t->process->name, clock_now());
-        ptrace_refresh_maps(s, t->process);
-        if (proc_living(o->program) != o->program)
-            collector_exit(c, o->program, o->program, clock_now());
-    }
+    if (!o->is_attached)
+        ptrace_threads_of(&s->threads, o->program)->process->has_executed = false;
     const char *name = o->wants_waits ? "wall" : "cpu";
     s->event = collector_add_event(c, name, RECORDING_UNIT_NS, s->period_ns, false);
     if (o->wants_waits)
