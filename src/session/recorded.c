@@ -639,7 +639,7 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
     bool is_inside = r->recording.method == RECORDING_METHOD_PROCESS;
     /* With fewer samples, the error of the largest function is about a fifth of it. */
     enum { FEW = 30 };
-    const char *more = recording_more_samples(&r->recording);
+    const char *more = recording_more_samples(&r->recording, &r->arena);
     const char *maker = recording_is_import(&r->recording) ? "import" : "recorder";
     if (!r->weights.weight && r->recording.rate)
         vec_push(&r->notes, arena_printf(&r->arena, "no samples were taken: %s", more));

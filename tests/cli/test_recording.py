@@ -250,7 +250,7 @@ class Flat(Case):
         self.assertEqual(intervals((RECORDS, 9, 250 * PERIOD, "the buffer was full")), part)
 
     def test_few_and_no_samples(self):
-        run = Run("x", user=PERIOD)
+        run = Run("x", user=10**8)
         demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
         run.process(7, 1, demo, "demo")
         run.thread(0, 7)
@@ -260,6 +260,23 @@ class Flat(Case):
         run.sample([(demo, MAIN)], 1)
         self.assertNotIn("say little", self.text("flat", self.write(run)))
 
+    def test_few_samples_of_a_program_that_waits(self):
+        """It is not advised to run for longer; from a tenth of a CPU on, it is, and where waits were recorded."""
+        def text(*frames, **facts):
+            run = Run("x", **facts)
+            demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
+            run.process(7, 1, demo, "demo")
+            run.thread(0, 7)
+            run.sample([(demo, MAIN), *((run.object(WAIT, "w"), address) for address in frames)], 7)
+            return self.text("flat", self.write(run)) + self.text("doctor", self.write(run), status=1)
+        advice = "7 samples say little: 0.099 s of CPU in 1.0 s; record with --off-cpu to see what it waited for"
+        waiting = text(user=99 * 10**6)
+        self.assertIn(advice, waiting)
+        self.assertIn("remedy  0.099 s of CPU in 1.0 s; record with --off-cpu", waiting)
+        self.assertNotIn("run it for longer", waiting)
+        for other in (text(user=10**8), text(user=0), text(user=99 * 10**6, length=10**9 - 1)):
+            self.assertIn("say little: run it for longer", other)
+        self.assertNotIn("--off-cpu", text(7, user=99 * 10**6))
     def test_by_object(self):
         table = monarc_json("flat", "--by-object", "--force", self.write(whole_run()))
         check_schema(self, "shares", table)

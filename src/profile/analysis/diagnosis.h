@@ -44,9 +44,14 @@ void diagnosis_sort(struct diagnosis *d);
 /* Whether it was made of another profiler's file. */
 bool recording_is_import(const struct recording *r);
 
-/* What gives more samples. A higher rate does not where the kernel throttled this one, and --rate
- * is none of another profiler's options. */
-const char *recording_more_samples(const struct recording *r);
+/* Whether its processes used less than a tenth of a CPU, for a second or longer, and what they
+ * waited for was not recorded. */
+bool recording_hides_waits(const struct recording *r);
+
+/* What to do about few samples; lives in `a`. A program that waits needs another measurement. A
+ * higher rate gives no more where the kernel throttled this one, and --rate is none of another
+ * profiler's options. */
+const char *recording_more_samples(const struct recording *r, struct arena *a);
 
 /* The worst severity; false: there are no symptoms. */
 bool diagnosis_worst(const struct diagnosis *d, enum severity *worst);

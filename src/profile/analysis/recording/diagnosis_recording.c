@@ -253,8 +253,24 @@ static bool recording_is_throttled(const struct recording *r)
     return is_throttled;
 }
 
-const char *recording_more_samples(const struct recording *r)
+bool recording_hides_waits(const struct recording *r)
 {
+    enum { SECOND = 1000 * 1000 * 1000, PART = 10 };
+    bool has_waits = false;
+    for (size_t i = 0; i < r->nodes.len; i++)
+        has_waits |= r->nodes.at[i].object != RECORDING_NONE &&
+                     r->objects.at[r->nodes.at[i].object].kind == RECORDING_OBJECT_WAIT;
+    return !has_waits && !recording_is_import(r) && r->rate && r->length_ns >= SECOND &&
+           recording_used_ns(r) && recording_used_ns(r) < r->length_ns / PART;
+}
+
+const char *recording_more_samples(const struct recording *r, struct arena *a)
+{
+    if (recording_hides_waits(r))
+        return arena_printf(a,
+                            "%.3f s of CPU in %.1f s; record with --off-cpu to see what it "
+                            "waited for",
+                            (double)recording_used_ns(r) / 1e9, (double)r->length_ns / 1e9);
     return recording_is_import(r) || recording_is_throttled(r)
                ? "run it for longer"
                : "run it for longer, or with a higher --rate";
@@ -575,11 +591,13 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
     }
     const struct recording_weights *w = r.p->weights;
     const char *evidence = arena_printf(r.x.arena, "%" PRIu64 " samples", w->taken);
-    const char *remedy =
-        arena_printf(r.x.arena,
-                     "%s; 'monarc merge' sums several runs: four times the samples "
-                     "halve the uncertainty",
-                     recording_more_samples(r.p->run->recording));
+    const char *more = recording_more_samples(r.p->run->recording, r.x.arena);
+    const char *remedy = recording_hides_waits(r.p->run->recording)
+                             ? more
+                             : arena_printf(r.x.arena,
+                                            "%s; 'monarc merge' sums several runs: four times the "
+                                            "samples halve the uncertainty",
+                                            more);
     if (!w->weight && r.p->run->recording->rate)
         report_symptom(&r.x, SEVERITY_WARNING, "no-samples", "nothing was sampled", evidence,
                        remedy);
