@@ -357,6 +357,25 @@ bool run_report(const struct command *report, const char **argv, const char *beh
     return ok;
 }
 
+/* Which reports answer what comes to mind next: of a recording with waits, those about waits. */
+static const char *run_next(struct run_request *r, const char *folder)
+{
+    bool has_waits = false;
+    for (size_t i = 0; i < r->choices.choices.len; i++)
+        has_waits |= r->choices.choices.at[i].is_wall;
+    return has_waits ? arena_printf(&r->arena,
+                                    "\nNext: monarc locks %s    (what threads waited for)\n"
+                                    "      monarc path %s     (what the elapsed time depends on)\n"
+                                    "      monarc graph %s    (which calls led there)\n"
+                                    "      monarc doctor %s   (how far to trust it)\n",
+                                    folder, folder, folder, folder)
+                     : arena_printf(&r->arena,
+                                    "\nNext: monarc graph %s    (which calls led there)\n"
+                                    "      monarc lines %s    (line by line)\n"
+                                    "      monarc doctor %s   (how far to trust it)\n",
+                                    folder, folder, folder);
+}
+
 /* Thirty rows, without a pager: the report follows the program's own output. */
 bool run_report_flat(struct run_request *r, const char *folder, const struct output_before *before,
                      struct out *out, struct err *e)
@@ -365,13 +384,7 @@ bool run_report_flat(struct run_request *r, const char *folder, const struct out
     int status;
     run_tell_ranks(r);
     return r->no_report ||
-           run_report(&command_flat, argv,
-                      arena_printf(&r->arena,
-                                   "\nNext: monarc graph %s    (which calls led there)\n"
-                                   "      monarc lines %s    (line by line)\n"
-                                   "      monarc doctor %s   (how far to trust it)\n",
-                                   folder, folder, folder),
-                      before, out, &status, e);
+           run_report(&command_flat, argv, run_next(r, folder), before, out, &status, e);
 }
 
 /* Counts of lines that the program took along. No failure of the run: a sentence on standard error

@@ -537,6 +537,13 @@ class Running(Case):
         self.assertIsNone(process.poll())
         self.assertIn(b"there is no process 4194304", self.run_it("-p", "4194304", status=126).stderr)
 
+    def test_what_comes_next(self):
+        """Of a recording with waits, the reports that say what for."""
+        for options, wanted in ([], ["graph", "lines", "doctor"]), (["--off-cpu"], ["locks", "path", "graph", "doctor"]):
+            done = self.run_it(*options, "-o", "r", "sleep", "0.05")
+            shown = (done.stdout + done.stderr).decode()
+            self.assertEqual(re.findall(r"(?m)^(?:Next:|     ) monarc (\w+) r ", shown), wanted)
+
     def test_attached_with_descendants(self):
         self.attach_to_several("perf")
 
