@@ -48,42 +48,65 @@ extern const struct command command_sprof;
 /* clang-format off */
 const struct command *const commands[] = {
     &command_run,
-    &command_flat,
-    &command_lines,
-    &command_graph,
-    &command_annotate,
-    &command_counts,
-    &command_locks,
-    &command_io,
-    &command_cover,
-    &command_path,
-    &command_what_if,
-    &command_diff,
-    &command_ranks,
-    &command_check,
-    &command_store,
-    &command_flame,
-    &command_html,
-    &command_tui,
-    &command_export,
-    &command_order,
-    &command_optimize,
-    &command_overlap,
-    &command_doctor,
-    &command_info,
     &command_receive,
     &command_recover,
     &command_symbols,
+    &command_flat,
+    &command_graph,
+    &command_lines,
+    &command_annotate,
+    &command_flame,
+    &command_html,
+    &command_tui,
+    &command_doctor,
+    &command_locks,
+    &command_io,
+    &command_path,
+    &command_what_if,
+    &command_cover,
+    &command_counts,
+    &command_diff,
+    &command_check,
+    &command_ranks,
+    &command_store,
+    &command_optimize,
+    &command_order,
+    &command_overlap,
+    &command_info,
     &command_merge,
     &command_convert,
+    &command_export,
     &command_gprof,
     &command_gcov,
     &command_gcov_tool,
     &command_gcov_dump,
     &command_sprof,
 };
+
+/* By what they are for; each group goes on to the first command of the next. */
+static const struct {
+    const struct command *first;
+    const char *title;
+} GROUPS[] = {
+    {&command_run, "Record"},
+    {&command_flat, "Look"},
+    {&command_locks, "Wait"},
+    {&command_cover, "Cover"},
+    {&command_diff, "Compare"},
+    {&command_optimize, "Optimise"},
+    {&command_info, "Files"},
+    {&command_gprof, "As GNU's"},
+};
 /* clang-format on */
 const size_t commands_len = sizeof commands / sizeof *commands;
+
+const char *command_group(const struct command *c)
+{
+    for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++)
+        if (GROUPS[i].first == c)
+            return GROUPS[i].title;
+    return NULL;
+}
 
 /* Names are whole: an abbreviation that is unique today would not be so tomorrow. */
 const struct command *command_find(const char *name)

@@ -197,6 +197,8 @@ static void man_front(struct out *out)
                  "ran. It reads what programs built with \\-pg leave behind.\n"
                  ".SH COMMANDS\n");
     for (size_t i = 0; i < commands_len; i++) {
+        if (command_group(commands[i]))
+            out_printf(out, ".SS %s\n", command_group(commands[i]));
         out_printf(out, ".TP\n.BR monarc\\-%s (1)\n", commands[i]->name);
         roff_str(out, commands[i]->summary);
         out_str(out, ".\n");

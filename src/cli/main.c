@@ -98,11 +98,13 @@ static int general_help(int argc, char **argv, struct out *out, struct err *e)
         command_help(about, out);
     } else if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
         first_steps(out);
-        out_str(out, "\nCommands:\n");
-        for (size_t i = 0; i < commands_len; i++)
+        for (size_t i = 0; i < commands_len; i++) {
+            if (command_group(commands[i]))
+                out_printf(out, "\n%s:\n", command_group(commands[i]));
             out_printf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+        }
         out_str(out,
-                "\n'monarc COMMAND --help' explains one; 'monarc --version' tells its version.\n");
+                "\n'monarc COMMAND --help' explains one; 'monarc --version' prints the version.\n");
     } else if (!strcmp(word, "--generate")) {
         return generate(argc - 2, argv + 2, out, e);
     } else {

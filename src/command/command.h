@@ -153,6 +153,9 @@ struct command {
 extern const struct command *const commands[];
 extern const size_t commands_len;
 
+/* The title of the group of commands that begins with this one, or NULL. */
+const char *command_group(const struct command *c);
+
 /* The command of that name, or NULL. */
 const struct command *command_find(const char *name);
 

@@ -200,7 +200,7 @@ class Options(unittest.TestCase):
             if "thread" in options:
                 self.assertLessEqual({"event", "process", "program", "from", "to", "phase", "force",
                                       "debug-dir", "symbols", "profile-format"}, set(options))
-        self.assertEqual([c for c in NATIVE if "thread" not in options_of(c)],
+        self.assertCountEqual([c for c in NATIVE if "thread" not in options_of(c)],
                          ["run", "cover", "path", "what-if", "ranks", "store", "overlap", "doctor", "info", "receive", "recover", "symbols", "merge",
                           "convert"])
 
@@ -213,7 +213,10 @@ class Options(unittest.TestCase):
         first = monarc().stdout.decode()
         self.assertLess(len(first.splitlines()), 24)
         self.assertEqual(len(re.findall(r"(?m)^  monarc (run|graph|lines|cover|doctor) ", first)), 5)
-        self.assertTrue(all(f"\n  {c}" in monarc("--help").stdout.decode() for c in COMMANDS))
+        overview = monarc("--help").stdout.decode()
+        self.assertTrue(all(f"\n  {c}" in overview for c in COMMANDS))
+        self.assertEqual(re.findall(r"(?m)^(\S.*):\n  (\w+) ", overview)[0], ("Record", "run"))
+        self.assertEqual(len(re.findall(r"(?m)^\S.*:\n  \w", overview)), 8)
 
 
 class Help(unittest.TestCase):
