@@ -199,7 +199,8 @@ static void monitor_listen(struct monitor *m, bool is_end)
 
 /* --- the loop -------------------------------------------------------------------------------- */
 
-/* Whether a process that was named is still there. */
+/* Whether a process that was named is still there. Its descendants may outlive it: what they do
+ * then is not what was asked about. */
 static bool monitor_has_attached(const struct monitor *m)
 {
     for (size_t i = 0; i < m->options->pids->at.len; i++) {
@@ -377,7 +378,13 @@ static bool monitor_may_attach(int32_t pid, struct err *e)
     "descendants of the attached process are not recorded: they are another user's, or have " \
     "privileges that monarc lacks"
 
-/* The processes that were named, which must be ours, and those below them. */
+/* The processes that were named, which must be ours, and those below them. A server is a master
+ * that waits and workers that work: named is the master. Of its descendants, those that another
+ * user owns are left out, and counted, as they are where a program is started under a recorder
+ * without rights. What they start from now on is inherited by clocks and tracing alike.
+ *
+ * A process that one of them starts between the list and its own turn is missing if its parent was
+ * not watched yet; that is some milliseconds. */
 static bool monitor_find_attached(struct monitor *m, struct err *e)
 {
     const struct proc_tids *pids = m->options->pids;
@@ -534,6 +541,8 @@ static bool monitor_processor(char *into, size_t size)
     "ended first): the kernel's account of the program does not have it, its counters and "    \
     "samples do"
 
+/* What the limits of control groups have done so far: to the attached process, or to ourselves,
+ * whose groups the program is in as well. */
 static void monitor_read_groups(const struct monitor *m, struct cgroup_levels *out)
 {
     const struct monitor_options *o = m->options;

@@ -321,7 +321,10 @@ static void perf_introduce(struct perf_source *s, pid_t pid)
         collector_exit(s->collector, pid, pid, now_ns);
 }
 
-/* On the launcher, before the program is there; or on all threads that are. */
+/* On the launcher, before the program is there; or on all threads of all processes that are. Only
+ * the first of these must be there: a descendant may have ended since it was listed, or run with
+ * rights that hide it. What is known of them is reported once all are open: this is done again
+ * with smaller buffers if memory for these is short. */
 static bool perf_add_tasks(struct perf_source *s)
 {
     const struct proc_tids *attached = s->options.attached;

@@ -469,7 +469,8 @@ static void perf_scale_told(struct perf_source *s)
         collector_scale_threads(s->collector, all / told);
 }
 
-/* Calls for each thread of the processes that are attached to. */
+/* Calls for each thread of the processes that are attached to, as they are now: threads that have
+ * begun since are among them. */
 static void perf_each_attached(struct perf_source *s,
                                void (*call)(struct perf_source *s, pid_t pid, pid_t tid))
 {

@@ -447,7 +447,9 @@ static void source_introduce(struct ptrace_source *s, pid_t pid)
 #define TRACED \
     "descendants of the attached process are not recorded, as another program traces them"
 
-/* Of several processes, those that cannot be watched are left out, but for the first. */
+/* Of several processes, those that cannot be watched are left out, but for the first: a descendant
+ * may have ended since it was listed, or be traced by its parent. Parents come before children, so
+ * that each has one that is known. */
 static bool source_attach(struct ptrace_source *s, const struct proc_tids *attached, struct err *e)
 {
     struct err ignored = {0};
