@@ -268,7 +268,7 @@ static void turn_fields(struct field *fields, const struct store_series *s, cons
 /* The turns of one series. That there is none is an answer, too, and is worth as much as the
  * noise is small, which is therefore printed in both cases:
  *
- *     Runs differ by 0.8 % besides sampling
+ *     Runs vary by 0.8 % beyond sampling error
  *     commit        date            before       after  change%   score
  *     5f2c1a        2026-03-02       1.204       1.310     8.80     9.1  (or from 5f2c1a to 77ab01)
  */
