@@ -51,7 +51,7 @@ static struct arena_chunk *chunk_new(size_t bytes)
 static void *take(struct arena *a, size_t bytes)
 {
     if (!a->at || bytes > (size_t)(a->end - a->at)) {
-        /* The current chunk stays in use behind it. */
+        /* The current chunk stays in use after it. */
         bool alone = bytes >= CHUNK / 4;
         size_t room = a->at ? 4 * a->room : FIRST;
         while (room < CHUNK && room < 4 * bytes)
@@ -75,7 +75,7 @@ void *arena_alloc(struct arena *a, size_t bytes)
 {
     if (bytes > SIZE_MAX / 2)
         memory_exhausted(bytes);
-    /* Behind a text, `at` may be anywhere. */
+    /* After a text, `at` may be anywhere. */
     size_t skip = -(uintptr_t)a->at & (ALIGNMENT - 1);
     if (skip && skip <= (size_t)(a->end - a->at))
         a->at += skip;

@@ -16,7 +16,7 @@
 
 enum { BUILD_ID_PERF_BYTES = 20, BUILD_ID_MOST_BYTES = 32 };
 
-/* Two files without one are not told apart. */
+/* Two files without one count as the same. */
 static inline bool build_id_same(struct bytes a, struct bytes b)
 {
     struct bytes l = a.len < b.len ? b : a, s = a.len < b.len ? a : b; /* the longer, the shorter */

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A span of bytes that somebody else owns. */
+/* A span of bytes with another owner. */
 struct bytes {
     const uint8_t *at;
     size_t len;

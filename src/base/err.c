@@ -24,7 +24,7 @@ static void append(struct err *e, const char *format, va_list args)
     hide_controls(e->line, strlen(e->line));
 }
 
-/* What stands before the sentence. */
+/* What precedes the sentence. */
 static void PRINTF_LIKE(2, 3) start(struct err *e, const char *format, ...)
 {
     va_list args;

@@ -1,8 +1,8 @@
 /* One error: which input, where in it, and what was expected, as one sentence.
  *
  * The caller owns the struct; a function that can fail takes it as its last parameter and returns
- * false. Nobody below cli prints it. The line reads `INPUT: at offset N: SENTENCE`, with the parts
- * that are known. */
+ * false. Only cli prints it. The line reads `INPUT: at offset N: SENTENCE`, with the parts that are
+ * known. */
 #ifndef MONARC_BASE_ERR_H
 #define MONARC_BASE_ERR_H
 

@@ -18,9 +18,9 @@ struct file_buffer {
  * no process opens for writing within a second. */
 MUST_CHECK bool file_read(const char *path, struct file_buffer *b, struct err *e);
 
-/* The same if `may_be` says of the first bytes (64 KiB, or all there are) that this can be what is
- * wanted. If it denies it, `b` holds these bytes alone, for a reader that refuses them: nothing is
- * read to its end to be called nonsense then. */
+/* The same if `may_be` accepts the first bytes (64 KiB, or all there are). If it denies it, `b`
+ * holds these bytes alone, for a reader that refuses them: nothing is read to its end to be called
+ * nonsense then. */
 typedef bool file_may_be(struct bytes first);
 MUST_CHECK bool file_read_if(const char *path, file_may_be *may_be, struct file_buffer *b,
                              struct err *e);

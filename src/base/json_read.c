@@ -39,7 +39,7 @@ static void json_blanks(struct json_reader *r)
         r->at++;
 }
 
-/* The next byte that is no blank; 0 behind the last, and after a failure. */
+/* The next byte that is no blank; 0 after the last one and after a failure. */
 static char json_next(struct json_reader *r)
 {
     json_blanks(r);
@@ -86,8 +86,8 @@ static bool json_another(struct json_reader *r, char end)
     return !r->failed;
 }
 
-/* The bytes between quotes, escapes as they are. A backslash passes the byte behind it, so that
- * `\"` does not end the string; what it means is asked later, if at all. */
+/* The bytes between quotes, escapes as they are. A backslash skips the next byte, so that `\"` does
+ * not end the string; escapes are decoded later, if at all. */
 static struct json_span json_string(struct json_reader *r)
 {
     if (!json_take(r, '"')) {
@@ -142,7 +142,7 @@ static int32_t json_hex(const char *at, const char *end)
     return value;
 }
 
-/* The character of \uXXXX, or of two of them, at `*at` behind the `u`. Halves of pairs are U+FFFD.
+/* The character of \uXXXX, or of two of them, at `*at` after the `u`. Halves of pairs are U+FFFD.
  */
 static uint32_t json_escaped(const char **at, const char *end)
 {
@@ -159,7 +159,7 @@ static uint32_t json_escaped(const char **at, const char *end)
     return 0x10000 + (((uint32_t)c & 0x3ff) << 10 | ((uint32_t)low & 0x3ff));
 }
 
-/* Takes one escape behind its backslash; false: it is not one, or NUL. */
+/* Takes one escape after its backslash; false: not an escape, or NUL. */
 static bool json_unescape(const char **at, const char *end, char **to)
 {
     static const char LETTERS[] = "\"\\/bfnrt", BYTES[] = "\"\\/\b\f\n\r\t";

@@ -1,7 +1,7 @@
 /* Reading JSON (RFC 8259) value by value, without a tree of it in memory.
  *
- * The first thing that is wrong is told to `e`; from then on nothing is read: what asks for another
- * member or element gets false, what asks for a value gets 0. Callers test `failed` once.
+ * The first error goes to `e`; from then on nothing is read: requests for another member or element
+ * return false, requests for a value return 0. Callers test `failed` once.
  *
  *     json_read_object(&r);
  *     while (json_read_member(&r, &key))

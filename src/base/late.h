@@ -9,7 +9,7 @@
 #define LATE_TEXT(x)                 #x
 #define LATE_NAME(name, abi_version) name ".so." LATE_TEXT(abi_version)
 
-/* What to say of a library that late_open() does not find. */
+/* The message about a library that late_open() does not find. */
 #ifdef MONARC_STANDALONE
 #define LATE_MISSING "cannot be loaded into this monarc, which is one static file"
 #else

@@ -173,7 +173,7 @@ void intern_deinit(struct intern *t)
     vec_free(&t->lengths);
 }
 
-/* One look-up by pointer for nearly every path; the text is looked at once for each pointer. */
+/* One look-up by pointer for nearly every path; the text is hashed once for each pointer. */
 uint32_t path_number(struct path_numbers *p, const char *path)
 {
     bool is_new;

@@ -1,6 +1,6 @@
 /* Hash map from a pair of 64-bit keys to a 32-bit value; open addressing, grows at three quarters.
  *
- * The keys live in the map; values are usually indices into somebody's array. */
+ * The keys live in the map; values are usually indices into the caller's array. */
 #ifndef MONARC_BASE_MAP_H
 #define MONARC_BASE_MAP_H
 

@@ -69,7 +69,7 @@ void parallel_for_workers(size_t pieces, unsigned threads,
         pthread_join(workers[i].thread, NULL);
 }
 
-/* For work that asks for no worker's number. */
+/* For work that needs no worker's number. */
 struct plain_work {
     void (*work)(size_t i, void *context);
     void *context;

@@ -8,7 +8,7 @@
 /* What follows the last slash; the whole path if there is none. */
 const char *path_base_name(const char *path);
 
-/* The length of what stands before the last slash; 0 if there is none, and of "/". */
+/* The length of the part before the last slash; 0 if there is none, and of "/". */
 size_t path_folder_length(const char *path);
 
 /* The last `parts` components; "" of NULL. */

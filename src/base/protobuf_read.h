@@ -40,8 +40,8 @@ static inline uint64_t proto_varint(struct cursor *in)
     return proto_varint_cut(in, &is_cut);
 }
 
-/* Takes the next field. false at the end, and where something is wrong (in->failed tells which).
- * A tag is a varint of the field's number << 3 | its type:
+/* Takes the next field. false at the end, and where something is wrong (in->failed says which). A
+ * tag is a varint of the field's number << 3 | its type:
  *
  *         0 varint      1 eight bytes      2 length and bytes      5 four bytes */
 static inline bool proto_next(struct cursor *in, struct proto_field *f)

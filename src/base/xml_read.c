@@ -1,8 +1,8 @@
 /* XML 1.0 from front to back, one tag or text at a time.
  *
  * The names of open tags are on a stack of fixed size (256), as spans of the input: tags must
- * match, and nothing is copied. Texts and attributes are handed out as they are written, and
- * decoded when asked for; most never are.
+ * match, and nothing is copied. Texts and attributes are returned as written, and decoded on
+ * request; most never are.
  *
  * What could make a small file large, or reach outside of it, is not there: entities that a
  * document type defines are errors where they are used, nothing external is read, and the only
@@ -225,7 +225,7 @@ bool xml_attribute_span(const struct xml_reader *r, const char *key, struct xml_
     return false;
 }
 
-/* &#65; and &#x41; between `at` and `end`, which are behind the `&` and before the `;`. */
+/* &#65; and &#x41; between `at` and `end`, which are after the `&` and before the `;`. */
 static uint32_t xml_character(const char *at, const char *end)
 {
     uint32_t value = 0, base = at + 1 < end && at[1] == 'x' ? 16 : 10;

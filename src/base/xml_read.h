@@ -38,7 +38,7 @@ void xml_reader_init(struct xml_reader *r, struct bytes in, const char *name, st
 /* Says what is wrong here, and returns false. */
 bool xml_read_fail(struct xml_reader *r, const char *what);
 
-/* The next tag or text; XML_END behind the last, and after a failure. */
+/* The next tag or text; XML_END after the last one and after a failure. */
 enum xml_event xml_read(struct xml_reader *r);
 
 bool xml_tag_is(const struct xml_reader *r, const char *name);
