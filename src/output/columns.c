@@ -236,7 +236,7 @@ void text_columns_row(struct out *out, const struct text_columns *t, const struc
 
 /* --- what columns mean ------------------------------------------------------------------------ */
 
-/* Text broken at spaces, behind what `used` columns of the line have. */
+/* Text broken at spaces, after `used` columns of the line. */
 static void put_wrapped(struct out *out, const char *text, size_t indent)
 {
     enum { WIDTH = 78 };

@@ -171,7 +171,7 @@ void parquet_end(struct parquet *p);
  *
  *     DIR/service=NAME/build=ID/date=2026-03-02/NAME.parquet
  *
- * Engines make columns of the folders' names (Hive's way). docs/fleet.md tells the columns. */
+ * Engines make columns of the folders' names (Hive's way). docs/fleet.md describes the columns. */
 
 /* A stack, and what one thread spent in it in one slice of time. Texts may be NULL: not known. */
 struct dataset_row {

@@ -1,8 +1,8 @@
 /* Drawing by Graphviz' library, loaded when a picture is drawn: it brings a dozen libraries, for
  * which no other command should wait.
  *
- * It stays loaded, since its plugins leave the state of threads and libraries behind. Each name is
- * looked up before any is called, so that an older or broken library is one message. */
+ * It stays loaded, since its plugins leave state in threads and libraries. Each name is looked up
+ * before any is called, so that an older or broken library is one message. */
 #include "output/formats.h"
 
 #ifdef HAVE_GRAPHVIZ
@@ -43,7 +43,7 @@ static bool find_all(struct graphviz *v)
            late_find(l, "gvFreeRenderData", &v->free_data);
 }
 
-/* Of an svg, what stands before the element goes: a document type that names a file of another
+/* The part of an SVG before its element is removed: a document type that names a file of another
  * host, and a comment with the version of Graphviz, which would differ from machine to machine. */
 static void put_picture(struct out *out, const char *data, size_t len, const char *format)
 {
@@ -86,7 +86,7 @@ static bool draw(const struct graphviz *v, struct out *out, const char *dot, con
     return ok;
 }
 
-/* The library stays loaded: its plugins leave threads' and libraries' state behind. */
+/* The library stays loaded: its plugins leave state in threads and libraries. */
 bool graphviz_draw(struct out *out, const char *dot, const char *format, struct err *e)
 {
     struct graphviz v = {.library = late_open(library_name)};

@@ -5,11 +5,10 @@
  * Numbers are the shortest decimals that read back as the same double: reading what we write loses
  * nothing, and equal tables print equal bytes.
  *
- * Both hold names from files that anybody may have written. JSON escapes what a terminal would obey
- * and keeps every character; bytes that are no UTF-8 become U+FFFD. In CSV a spreadsheet is the
- * reader: it takes a cell that begins with = + - or @ for a formula and runs it, so that such a
- * text gets an apostrophe in front ("CSV injection", OWASP). Numbers are not texts and keep their
- * sign. */
+ * Both hold names from files of unknown origin. JSON escapes what a terminal would obey and keeps
+ * every character; bytes that are no UTF-8 become U+FFFD. In CSV a spreadsheet is the reader: it
+ * takes a cell that begins with = + - or @ for a formula and runs it, so that such a text gets an
+ * apostrophe in front ("CSV injection", OWASP). Numbers are not texts and keep their sign. */
 #include "output/formats.h"
 
 #include "base/bytes.h"

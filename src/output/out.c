@@ -64,7 +64,7 @@ bool out_finish(struct out *o, const char *name, struct err *e)
     return !o->lacking || err_set(e, "%s", o->lacking);
 }
 
-/* The first reason is the one that is told: later ones mostly follow from it. */
+/* Only the first reason is reported: later ones mostly follow from it. */
 void out_lacks(struct out *o, const struct err *why)
 {
     if (!errno_hides_file(why->system) || o->lacking)
@@ -193,9 +193,9 @@ bool digits_half_rounds_up(double value, double power, double scaled)
 
 /* --- several threads -------------------------------------------------------------------------- */
 
-/* Who finds the oldest piece ready appends it; who does not prints the next one, as long as the
- * ring has a free buffer. The lock is let go while either works, so that a slow write does not stop
- * the printing, and pieces reach `out` in the order of their numbers.
+/* The thread that finds the oldest piece ready appends it; others print the next one, as long as
+ * the ring has a free buffer. The lock is let go while either works, so that a slow write does not
+ * stop the printing, and pieces reach `out` in the order of their numbers.
  *
  * As many buffers as keep threads from waiting for each other; more would only take memory. */
 enum { RING_BUFFERS = 24, BUFFERS_A_THREAD = 4 };

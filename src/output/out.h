@@ -233,8 +233,8 @@ static inline void digits_back_cents(char *end, double value)
 /* ---- Text for people and for markup: names without control characters, amounts in columns, heat;
  * texts in Markdown, XML, SVG and Graphviz' language.
  *
- * Names come from files that anybody may have written. Whatever their bytes are, a terminal does
- * not obey them, a line does not end in them, and markup does not take them for its own. */
+ * Names come from files of unknown origin. Whatever their bytes are, a terminal does not obey them,
+ * a line does not end in them, and markup does not take them for its own. */
 
 enum name_style { NAME_SHOWN, NAME_LINKAGE_TOO };
 
@@ -252,14 +252,14 @@ void text_name(struct out *out, const char *name);
 /* The same, with each character `bad` as `good`. */
 void text_name_without(struct out *out, const char *name, char bad, char good);
 
-/* The ending of a noun behind a number: "1 run", "2 runs". */
+/* The ending of a noun after a number: "1 run", "2 runs". */
 static inline const char *text_plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
 }
 void text_name_n(struct out *out, const char *name, size_t len);
 
-/* " [libx.so]", behind what is in it; names that have brackets of their own get no others. */
+/* " [libx.so]", after the name of what is in it; names with brackets of their own get none. */
 void text_object(struct out *out, const char *name);
 
 /* The number of the character at `at` that text_name() escapes, which takes *len bytes; 0 if there
@@ -270,7 +270,7 @@ uint32_t text_hidden(const char *at, size_t left, size_t *len);
  * out, since names differ at both ends. A character counts as one column. */
 void text_name_within(struct out *out, const char *name, size_t len, int room);
 
-/* The same of a path, which loses its beginning: files are told apart by what is near them. */
+/* The same of a path, which loses its beginning: the end of a path tells files apart. */
 void text_path_within(struct out *out, const char *path, size_t len, int room);
 
 /* Four digits and a unit, "12.34 us"; the abbreviation is the dimension's. 14 bytes are enough. */
@@ -294,7 +294,7 @@ void xml_text(struct out *out, const char *value);
 void xml_attribute(struct out *out, const char *key, const char *value);
 
 /* Text of an element of SVG or of an attribute in double quotes. Other than xml_text() it takes a
- * length, and a control byte is `?`: a picture is looked at, not read back. */
+ * length, and a control byte is `?`: pictures are for viewing, not for parsing. */
 void svg_text(struct out *out, const char *text, size_t len);
 
 static inline void svg_str(struct out *out, const char *text)

@@ -114,7 +114,7 @@ static void base64_four(char *to, uint32_t bits)
 /* RFC 4648, section 4: three bytes are four letters; the last group is filled up with `=`. */
 void base64_write(struct out *out, struct bytes bytes)
 {
-    enum { GROUPS = 4096 }; /* that room is asked for at once */
+    enum { GROUPS = 4096 }; /* that room is allocated at once */
     const uint8_t *at = bytes.at;
     size_t left = bytes.len;
     while (left >= 3) {

@@ -6,7 +6,7 @@
  * Headers and footer are in Thrift's compact encoding: a field is the difference of its number to
  * the one before and its type in one byte, a number a zigzag varint, a structure ends in 0.
  *
- * Each column of a group has a page with its different values, numbers as eight bytes, texts behind
+ * Each column of a group has a page with its different values, numbers as eight bytes, texts after
  * four bytes of length, and a page of indices into it, in as few bits as they need. Runs of one
  * value are stored as such. So a column of one value takes some bytes, stacks a bit or two a
  * frame, and engines compare numbers instead of texts. Columns without missing values and lists

@@ -30,7 +30,7 @@ struct progress {
     size_t shown;   /* columns that the line takes; the thread's own */
 };
 
-/* Whether anybody looks at standard error: a dumb terminal would show each line for itself. */
+/* Whether a person may see standard error: a dumb terminal would show each line for itself. */
 static bool progress_has_reader(void)
 {
     const char *term = getenv("TERM");
@@ -84,7 +84,7 @@ static struct timespec progress_later(struct timespec t, long ns)
     return t;
 }
 
-/* The thread: sleeps until the time is up or the end is told. */
+/* The thread: sleeps until the time is up or the end is signalled. */
 static void *progress_run(void *argument)
 {
     struct progress *p = argument;

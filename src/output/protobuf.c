@@ -1,7 +1,7 @@
 /* Protocol Buffers, written front to back.
  *
- * Lengths stand before what they measure, in one to ten bytes: a message is written behind one byte
- * of room, and moved if its length needs more. Messages are short or few, so that moving costs less
+ * A length precedes what it measures, in one to ten bytes: a message is written after one byte of
+ * room, and moved if its length needs more. Messages are short or few, so that moving costs less
  * than measuring each twice. A number of 0 is the default of every field and is not written. */
 #include "output/formats.h"
 

@@ -121,7 +121,7 @@ static size_t text_byte_of(const char *name, size_t len, int column)
 
 static const char GAP[] = "...";
 
-/* The beginning goes, since files are told apart by what is near them. */
+/* The beginning goes, since the end of a path tells files apart. */
 void text_path_within(struct out *out, const char *path, size_t len, int room)
 {
     int columns = text_columns(path, len), kept = room - (int)sizeof GAP + 1;
@@ -131,7 +131,7 @@ void text_path_within(struct out *out, const char *path, size_t len, int room)
     text_name_n(out, path + from, len - from);
 }
 
-/* The middle goes, since names differ at both ends: namespaces in front, parameters behind. */
+/* The middle goes, since names differ at both ends: namespaces in front, parameters at the end. */
 void text_name_within(struct out *out, const char *name, size_t len, int room)
 {
     enum { LEAST = 2 + sizeof GAP };
