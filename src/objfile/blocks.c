@@ -10,9 +10,9 @@
  * unless leader  leader  leader            leader      a row begins there
  *
  * A region is what an unwind table or a symbol says is one function, or a piece of one. Decoding
- * ends at its end, at a return, at a jump through a register, and behind a call of a place within
- * the same function, which is how code finds the data that stands behind the call. Where two
- * instructions overlap, something was no code after all, and nothing of the region is used.
+ * ends at its end, at a return, at a jump through a register, and after a call of a place within
+ * the same function, which is how code finds the data that follow the call. Where two instructions
+ * overlap, something was no code after all, and nothing of the region is used.
  *
  * Costs a byte of memory for each byte of code with lines, and a look at each instruction once. */
 #include "objfile/object.h"

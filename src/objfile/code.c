@@ -180,8 +180,8 @@ static int by_address(const void *address, const void *entry)
     return (a > b) - (a < b);
 }
 
-/* Calls to an inner entry (a local entry of ppc64 or Alpha, behind the global one) count as calls
- * of the function. */
+/* Calls to an inner entry (a local entry of ppc64 or Alpha, after the global one) count as calls of
+ * the function. */
 void code_find_calls(const struct code *c, const struct code_range *ranges, size_t len,
                      struct code_calls *found)
 {

@@ -8,7 +8,7 @@
  *
  * .gnu_debugdata is a small ELF file with the symbols that .dynsym lacks, compressed with xz. What
  * it decodes to is bounded, because a few kilobytes of xz can stand for gigabytes. Without liblzma
- * the section is not looked at.
+ * the section is ignored.
  *
  * Specification: "Debugging Information in Separate Files" and "MiniDebugInfo" in GDB's manual.
  *

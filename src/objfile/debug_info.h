@@ -1,4 +1,4 @@
-/* What units of debug information are made of, from the bottom up: rows of line programs, tables of
+/* The parts of units of debug information, from the bottom up: rows of line programs, tables of
  * them, a map of intervals, the functions of a unit. Private to this room.
  *
  * libdw reads entries; line programs are read by our own code. Where a file contradicts itself, the
@@ -82,7 +82,7 @@ enum line_event { LINE_ROW, LINE_SEQUENCE_END, LINE_STOP };
 enum line_event line_program_next(struct line_program *p, struct line_row *row);
 
 /* As many rows as special opcodes make without anything else in between, but at most `most`, into
- * the places behind `last`, a row that the program made before; of rows at one address the last one
+ * the places after `last`, the previous row of the program; of rows at one address the last one
  * stays. Returns how many places were filled; 0 may also mean that line_program_next() has to go
  * on. For speed alone: it makes no difference to the rows. */
 size_t line_program_run(struct line_program *p, struct line_row *last, size_t most);
@@ -96,7 +96,7 @@ const char *line_program_path(const struct line_program *p, uint32_t file, const
 
 /* One unit's rows, in memory and ordered for lookup. */
 
-/* Rows whose addresses ascend, up to an end that the program tells. */
+/* Rows whose addresses ascend, up to an end that the program gives. */
 struct line_sequence {
     uint64_t low, high;
     size_t first, len; /* its rows */
@@ -114,7 +114,7 @@ struct line_table {
     const char *comp_dir;
     struct line_rows rows;               /* 16 bytes each, ascending within a sequence */
     VEC(struct line_sequence) sequences; /* ascending, not overlapping */
-    VEC(const char *) paths;             /* by file number, joined when first asked for */
+    VEC(const char *) paths;             /* by file number, joined on first use */
     VEC(struct keyed) discriminators;    /* by address of a row; those that are not 0 */
 };
 
@@ -132,7 +132,7 @@ const struct line_row *line_table_find(const struct line_table *t, uint64_t addr
 size_t line_table_sequence_from(const struct line_table *t, uint64_t address);
 
 /* Which of several blocks of its line a row is of: the compiler numbers them. 0 for the first, and
- * unless the sections say that discriminators are kept. Rows are asked for in the order of their
+ * unless the sections say that discriminators are kept. Callers pass rows in the order of their
  * addresses: *behind is how many discriminators are at or below the first one's, and moves on. */
 size_t line_table_discriminators_until(const struct line_table *t, uint64_t address);
 uint32_t line_table_discriminator(const struct line_table *t, const struct line_row *row,
@@ -188,15 +188,15 @@ struct scope {
     const char *name;
     uint64_t low;    /* where its first range starts */
     uint32_t parent; /* the function this one stands in; NO_SCOPE: none */
-    /* As the name: of a split unit, which has no `die`, from the start; of another one when asked
-     * for, because most never are. */
+    /* As the name: of a split unit, which has no `die`, from the start; of another one on request,
+     * because most are never needed. */
     uint32_t call_file, call_line, call_discriminator, declared;
     bool is_inlined;
-    bool is_linkage; /* the name is one of the symbol table, so far as the language tells */
+    bool is_linkage; /* the name is one of the symbol table, as far as the language shows */
     bool is_named;   /* name, is_linkage and the numbers are known */
 };
 
-/* What entries say of functions, as they say it. */
+/* Functions as entries describe them. */
 enum scope_fact {
     FACT_LINKAGE_NAME,
     FACT_MIPS_LINKAGE_NAME,
@@ -228,7 +228,7 @@ struct scopes {
     VEC(struct scope_facts) facts; /* of origins, by the entry's place in memory */
     struct map fact_of;
     bool has_plain_names; /* the language does not mangle names */
-    bool is_partial;      /* functions that nobody wanted were left out */
+    bool is_partial;      /* functions that no caller wanted were left out */
 };
 
 struct scope_spans {
@@ -323,8 +323,8 @@ struct units {
 struct units *units_of(struct object *o);
 void units_free(struct units *u); /* NULL is fine */
 
-/* The line table of a unit, decoded when it is not in memory. Valid until the next call: tables
- * that were not asked for lately make room for others. */
+/* The line table of a unit, decoded when it is not in memory. Valid until the next call: the least
+ * recently used tables make room for others. */
 struct line_table *unit_table(struct units *u, uint32_t unit);
 
 /* From now on tables have discriminators; those that were read without are forgotten. */
@@ -443,7 +443,7 @@ struct split_sections {
  * .debug_cu_index. False where it has no such unit, or is damaged. */
 bool split_package_find(struct bytes index, bool big_endian, uint64_t id, struct split_sections *s);
 
-/* What the unit that stayed in the program says of the one that was split off. */
+/* The description of a split unit in the unit that stayed in the program. */
 struct split_skeleton {
     uint64_t id;
     const char *name, *folder; /* of the .dwo file, and what it is relative to; NULL: unknown */

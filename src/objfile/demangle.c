@@ -28,8 +28,8 @@ struct page {
     jmp_buf full;
 };
 
-/* Adds a piece; leaves the demangler by longjmp() when there is too much, as it has no way to be
- * told. */
+/* Adds a piece; leaves the demangler by longjmp() when there is too much: it has no other way to be
+ * stopped. */
 static void print(const char *piece, size_t len, void *opaque)
 {
     struct page *page = opaque;

@@ -1,14 +1,14 @@
 /* Objects over excerpts: reading one, and answering out of it.
  *
  * An excerpt is read whole when it is opened, at a few nanoseconds a place, and checked: functions
- * and places ascend and do not overlap, scopes stand behind those that they were inlined into,
- * texts have numbers that there are. Lists grow by what was there, never by a claim. What breaks a
- * rule is no excerpt, and nothing of it is used.
+ * and places ascend and do not overlap, scopes follow those that they were inlined into, numbers of
+ * texts exist. Lists grow by what was there, never by a claim. What breaks a rule is no excerpt,
+ * and nothing of it is used.
  *
  *     facts | texts | functions | scopes | places          each list: v length, items
  *
- * Excerpts of one object are read one behind the other into the same lists, and put together in
- * the end: functions of one table of symbols alone, places of all. Answers are binary searches. */
+ * Excerpts of one object are read one after the other into the same lists, and put together in the
+ * end: functions of one table of symbols alone, places of all. Answers are binary searches. */
 #include "objfile/object.h"
 
 #include "base/build_id.h"
@@ -89,7 +89,7 @@ static void excerpt_read_functions(struct excerpt_reader *from)
     }
 }
 
-/* A scope comes behind those that it was inlined into, so chains of parents end. */
+/* A scope comes after those that it was inlined into, so chains of parents end. */
 static void excerpt_read_scopes(struct excerpt_reader *from)
 {
     size_t len = excerpt_take_count(from, 2);
@@ -129,7 +129,7 @@ static void excerpt_read_places(struct excerpt_reader *from)
     }
 }
 
-/* Reads one excerpt behind those that were read before. */
+/* Reads one excerpt and appends it to those read before. */
 static bool excerpt_read(struct excerpt_reader *from, struct bytes excerpt,
                          struct excerpt_facts *facts, struct err *e)
 {
@@ -192,7 +192,7 @@ static int excerpt_by_start(const void *left, const void *right)
     return (l->start > r->start) - (l->start < r->start);
 }
 
-/* Longer ones first, so that what is left of others at that address lies behind. */
+/* Longer ones first, so that what is left of others at that address follows. */
 static int excerpt_by_place(const void *left, const void *right)
 {
     const struct excerpt_read_place *l = left, *r = right;
@@ -310,8 +310,8 @@ static bool excerpt_read_all(struct excerpt_reader *from, const struct bytes *ex
     return true;
 }
 
-/* Makes an object without images: its header has what the excerpt says of the file's, and there is
- * one section of code for all functions. */
+/* Makes an object without images: its header has the excerpt's copy of the file's, and there is one
+ * section of code for all functions. */
 struct object *object_open_excerpts(const struct bytes *excerpts, size_t len, const char *path,
                                     struct bytes build_id, struct excerpt_facts *facts,
                                     struct err *e)

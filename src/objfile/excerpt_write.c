@@ -6,8 +6,8 @@
  * equal ones are written once. So a stretch takes three bytes or so, however deep its inlining is.
  *
  * Lines cost the reading of the units that they are in, which for a browser's debug information
- * takes minutes. Therefore code is asked for in batches, the heaviest first, as long as there is
- * time; in one walk, if there is no limit.
+ * takes minutes. Therefore code is read in batches, the heaviest first, as long as there is time;
+ * in one walk, if there is no limit.
  *
  * Batches double, so that units that they share are read again log n times at most. Source of the
  * bytes: docs/formats/recording.md, "Excerpts". */
@@ -235,7 +235,7 @@ void excerpt_write(struct writer *w, struct object *o, const struct excerpt_requ
     struct writer head = {0}, body = {0};
     struct excerpt_writer m = {.o = o, .w = &body};
     size_t left_out = excerpt_gather(&m, r);
-    /* Texts stand before what uses them and are known only after it: hence two buffers. */
+    /* Texts precede their uses and are known only after them: hence two buffers. */
     /* Both ends of a function count from the last one's end; so do symbols. */
     uint64_t end = 0;
     uint32_t symbol = 0;

@@ -3,9 +3,9 @@
  *
  *     header     magic, 2 zeros, size of instructions, size of a word, then words, by version:
  *
- *       1.2      functions; the table of functions follows, and behind it where the files are
+ *       1.2      functions; the table of functions, then the offset of the files
  *       1.16     functions, files; offsets of names, units, files, values, functions
- *       1.18     the same, with the address of the text behind the files
+ *       1.18     the same, with the address of the text after the files
  *       1.20     the same under another magic number
  *
  *     functions  address, record; address, record; ...; address of the end
@@ -24,14 +24,14 @@
  * pointers into the file.
  *
  * Source: debug/gosym/pclntab.go and runtime/symtab.go of Go 1.2 to 1.22. Cost: a pass over the
- * functions, and one over all values when a line is asked for. */
+ * functions, and one over all values when a caller wants a line. */
 #include "objfile/private.h"
 
 #include "base/vec.h"
 
 #include <string.h>
 
-/* Numbers of words of the header behind the first 8 bytes; 0: there is none. */
+/* Indices of words of the header after the first 8 bytes; 0: absent. */
 struct go_layout {
     uint32_t magic;
     uint8_t text, names, units, files, values, functions;
@@ -48,7 +48,7 @@ struct go_table {
     struct bytes all, functions, records, names, units, files, values;
     uint64_t text; /* what addresses count from */
     size_t len;
-    uint8_t width; /* of an address, and of the offset behind it */
+    uint8_t width; /* of an address, and of the offset after it */
     uint8_t quantum;
     bool is_big, has_units;
 };
@@ -152,8 +152,7 @@ static bool go_parts(struct go_table *t, struct object *o, uint64_t address)
     }
     if (t->functions.len < t->width || t->len > (t->functions.len / t->width - 1) / 2)
         return false;
-    /* Without units, a number behind the functions says where the files' offsets stand; [0] counts
-     * them. */
+    /* Without units, a number after the functions locates the files' offsets; [0] counts them. */
     if (!t->has_units)
         t->files = go_from(all, go_u32(t, t->functions, (2 * t->len + 1) * t->width));
     return true;
@@ -206,7 +205,7 @@ bool go_functions_read(struct object *o)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* Where a function's number stands in its record, behind the address. */
+/* Offsets of a function's numbers in its record, after the address. */
 enum { GO_FILES = 16, GO_LINES = 20, GO_UNIT = 28 };
 
 /* One list of values: what holds up to `end`. */

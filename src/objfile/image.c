@@ -8,8 +8,8 @@
  * never been packed. What one claims to unpack to is bounded, because a megabyte of zlib can stand
  * for a gigabyte of zeros and a few kilobytes of zstd for as much. zstd is done here, since libelf
  * before 0.189 does not know it; without libzstd such sections stay packed. zlib is done by
- * libdeflate in half of the time, where it is built in. Sections of which nobody asks libdw, which
- * unpacks whatever it sees, are hidden from it.
+ * libdeflate in half of the time, where it is built in. Sections that no caller needs from libdw
+ * are hidden from it, since it unpacks all it sees.
  *
  * Specification: the System V gABI, chapter 4, and "Section Compression"; RFC 8878. */
 #include "objfile/private.h"
@@ -97,7 +97,7 @@ static void image_refuse_excess(struct image *image)
     }
 }
 
-/* By what the section says of itself now: unpacking changes that. */
+/* By the section's current header: unpacking changes it. */
 static bool image_is_packed(const struct image *image, size_t index)
 {
     GElf_Shdr header;
@@ -110,7 +110,7 @@ static bool image_look_inside(struct image *image, const char *name, struct byte
                               enum object_failure *why, struct err *e)
 {
     if (!image->elf || elf_kind(image->elf) != ELF_K_ELF) {
-        /* Says what the file is, where its first bytes tell, and what to name instead. */
+        /* Says what the file is, if its first bytes show it, and what to name instead. */
         *why = OBJECT_NOT_ELF;
         for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
             if (start.len >= OTHERS[i].len && !memcmp(start.at, OTHERS[i].magic, OTHERS[i].len))
@@ -182,7 +182,7 @@ static bool image_start_pe(struct image *image, struct bytes pe, const char *nam
                              (struct bytes){elf.out.at, elf.out.len}, why, e);
 }
 
-/* The kind of file is told by its first 16 bytes before libelf sees it, for libelf knows no PE. */
+/* The first 16 bytes give the kind of file before libelf sees it: libelf knows no PE. */
 bool image_open(const char *path, struct image *out, enum object_failure *why, struct err *e)
 {
     *out = (struct image){.fd = -1};
@@ -358,7 +358,7 @@ struct bytes image_build_id(const struct image *image)
     return image->sections_len ? (struct bytes){0} : image_build_id_by_segments(image);
 }
 
-/* A section of type NOBITS is what strip leaves behind in the place of a debug section. */
+/* A section of type NOBITS is what strip leaves in place of a debug section. */
 bool image_has_debug_info(const struct image *image)
 {
     static const char *const NAMES[] = {".debug_info", ".debug_line", ".zdebug_info",
@@ -444,7 +444,7 @@ static void replace(Elf_Scn *section, GElf_Shdr header, uint8_t *bytes, size_t l
     gelf_update_shdr(section, &header);
 }
 
-/* Is libdw asked for what is in it? */
+/* Does monarc need its contents from libdw? */
 static bool is_asked_for(const char *name)
 {
     static const char *const NAMES[] = {

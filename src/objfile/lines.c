@@ -258,7 +258,7 @@ static bool lineprogram_run_extended(struct line_program *p)
     return false;
 }
 
-/* A row takes the discriminator that stands before it. */
+/* A row takes the discriminator that precedes it. */
 static void lineprogram_take_discriminator(struct line_program *p)
 {
     p->row_discriminator = p->discriminator;
@@ -353,7 +353,7 @@ size_t line_program_run(struct line_program *p, struct line_row *last, size_t mo
     return (size_t)(at - last);
 }
 
-/* COMP_DIR/DIR/NAME: a part is put in front only while what stands behind it is relative. */
+/* COMP_DIR/DIR/NAME: a part is prepended only while the rest is relative. */
 const char *line_program_path(const struct line_program *p, uint32_t file, const char *comp_dir,
                               struct arena *a)
 {
@@ -434,7 +434,7 @@ void line_table_read(struct line_table *t, const struct line_sections *sections,
     t->is_known = t->is_decoded = true;
     if (!line_program_open(&t->program, sections, offset))
         return;
-    /* A program that stops inside a sequence has told us no end for its last row: that row is lost.
+    /* A program that stops inside a sequence gives no end for its last row: that row is lost.
      */
     enum { BYTES_A_ROW = 4 }; /* or fewer, then it grows */
     struct line_row row;
@@ -494,7 +494,7 @@ void line_table_read(struct line_table *t, const struct line_sections *sections,
     arena_deinit(&scratch);
 }
 
-/* Paths and the program's files are kept: they are small, and paths are asked for again. */
+/* Paths and the program's files are kept: they are small, and callers want the paths again. */
 void line_table_forget(struct line_table *t)
 {
     vec_free(&t->rows);

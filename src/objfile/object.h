@@ -54,7 +54,7 @@ struct object_symbol {
                             bytes later */
 };
 
-/* A section, as its header tells it. */
+/* A section, as its header describes it. */
 struct object_section {
     const char *name;
     uint64_t address, size;
@@ -96,12 +96,12 @@ uint16_t object_machine(const struct object *o); /* EM_... of <elf.h> */
 /* Whether the recorder inside a process can take stacks of such a program. */
 bool object_has_inside_stacks(const struct object *o);
 uint16_t object_file_type(const struct object *o); /* ET_... of <elf.h>: ET_DYN for PIE */
-/* Why debug information that is there is not read, as a sentence without the file's name in *why
- * (in memory of the object); false: it is read as far as anybody asked for it. */
+/* Why existing debug information is not read: a sentence without the file's name in *why (in memory
+ * of the object); false: it was read as far as any caller needed it. */
 bool object_debug_refused(struct object *o, const char **why);
 
 /* The errno for which a file of the debug information could not be read, which
- * object_debug_refused() tells about; 0: none. */
+ * object_debug_refused() reports; 0: none. */
 int object_unread_errno(const struct object *o);
 
 /* What is not read of the debug information, for a diagnosis: opens and unpacks all there is. */
@@ -208,7 +208,7 @@ struct object_frame {
 size_t object_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most);
 
 /* The stretches of code [low, high) that entries of `.eh_frame` cover: functions, and pieces of
- * them that stand elsewhere, where no symbol tells them apart either. Ascending and disjoint, as
+ * them that stand elsewhere, where no symbol distinguishes them either. Ascending and disjoint, as
  * long as the object. */
 struct object_range {
     uint64_t low, high;
@@ -221,8 +221,8 @@ struct object_place {
     const char *function; /* as frames[0] of object_frames(); NULL: unknown */
     const char *file;
     uint32_t line;          /* 0: unknown */
-    uint32_t inlining;      /* tells copies of one inlined function apart, within a unit */
-    uint32_t discriminator; /* of rows, where positions are asked for; else 0 */
+    uint32_t inlining;      /* distinguishes copies of one inlined function within a unit */
+    uint32_t discriminator; /* of rows, if the caller wants positions; else 0 */
     uint32_t unit;
 };
 /* *place is good until the visitor returns; its texts as long as the object. */
@@ -353,18 +353,17 @@ struct code_blocks {
 bool object_blocks(struct object *o, struct code_blocks *out, const char **why);
 void code_blocks_deinit(struct code_blocks *b);
 
-/* ---- An excerpt: what a file says of some of its functions and of some of its code, in a few
- * bytes, so that whoever has it can do without the file. The bytes: docs/formats/recording.md,
- * "Excerpts".
+/* ---- An excerpt: some functions and some code of a file, in a few bytes, so that its reader can
+ * do without the file. The bytes: docs/formats/recording.md, "Excerpts".
  *
  * It holds functions with their ranges, the places of stretches of code with the calls that were
  * inlined there, and the few facts that reports ask for. An object that is opened over an excerpt
  * answers as one over the file would, as far as the code is in it; machine code is taken from the
  * file, if that is still the same one.
  *
- * Who records writes excerpts (excerpt_write) of what was sampled; who reports opens an object
- * over them (object_open_excerpts) and asks as usual. Several excerpts of one file, of different
- * runs, say together what each of them says. */
+ * The recorder writes excerpts (excerpt_write) of what was sampled; reports open an object over
+ * them (object_open_excerpts) and use it as usual. Several excerpts of one file, of different runs,
+ * say together what each of them says. */
 
 struct excerpt_function {
     uint64_t start, last; /* disjoint, ascending */
@@ -404,8 +403,8 @@ struct excerpt_facts {
 
 /* Opens an object over excerpts of one file: it knows what any of them says. Of excerpts that were
  * made of different tables of symbols (before and after the file was stripped), functions are those
- * of the one that has most. `path` is the file's, and `build_id` what it must have to be asked for
- * machine code. All is copied. NULL if an excerpt is damaged, or of a kind that is not known. */
+ * of the one that has most. `path` is the file's, and `build_id` what it must have for machine code
+ * to be read from it. All is copied. NULL if an excerpt is damaged, or of an unknown kind. */
 struct object *object_open_excerpts(const struct bytes *excerpts, size_t len, const char *path,
                                     struct bytes build_id, struct excerpt_facts *facts,
                                     struct err *e);

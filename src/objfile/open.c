@@ -1,8 +1,8 @@
 /* Opening objects and closing them; what their headers, sections and program headers say.
  *
  * Opening reads the headers and lists the sections, and nothing else; each question reads what it
- * needs, and keeps it in the object's arena. Whatever has files behind it (units, split units,
- * excerpts, separate debug files) is freed by the one function at the end of the first part.
+ * needs, and keeps it in the object's arena. Whatever holds files (units, split units, excerpts,
+ * separate debug files) is freed by the one function at the end of the first part.
  *
  * Facts are read from program headers rather than sections, as the kernel and the dynamic linker
  * do. Sections that say how to unwind are found without section headers too: `.eh_frame_hdr` by its
@@ -24,7 +24,7 @@
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* Takes the image over. Debug files and symbols are sought when they are asked for. */
+/* Takes the image over. Debug files and symbols are sought on first use. */
 static struct object *object_new(const char *path, const struct image *self,
                                  const struct object_options *options)
 {
@@ -64,7 +64,7 @@ struct object *object_open_memory(struct bytes image, const char *name, enum obj
     return o;
 }
 
-/* What has images behind it goes first, the arena last: it has all texts and arrays. */
+/* What holds images goes first, the arena last: it has all texts and arrays. */
 void object_close(struct object *o)
 {
     if (!o)
@@ -190,8 +190,8 @@ const struct object_section *object_section(const struct object *o, uint32_t ind
     return index && index < o->sections_len ? &o->sections[index] : NULL;
 }
 
-/* Sections are few: a list is searched. Of an excerpt the file's own code is asked for, if it is
- * still the same file. */
+/* Sections are few: a list is searched. For an excerpt, the code comes from the file itself if that
+ * is still the same. */
 struct bytes object_code(const struct object *o, uint64_t address, size_t len)
 {
     if (o->excerpt)

@@ -90,7 +90,7 @@ static const char *pe_long_name(const struct pe *p, uint64_t offset)
     return (const char *)p->names.at + offset;
 }
 
-/* COFF's string table stands behind the symbols; stripped programs have neither. */
+/* COFF's string table follows the symbols; stripped programs have neither. */
 static bool pe_read_names(struct pe *p, enum object_failure *why, struct err *e)
 {
     uint64_t bytes = (uint64_t)p->symbols_len * PE_SYMBOL_BYTES;
@@ -290,8 +290,7 @@ static void pe_convert_symbol(struct pe_output *out, const uint8_t *entry)
                     (uint8_t)(binding << 4 | kind), section);
 }
 
-/* Entries may have auxiliary ones behind them, which are passed over: the last byte says how
- * many. */
+/* Auxiliary entries may follow an entry and are skipped: the last byte says how many. */
 static void pe_write_symbols(struct pe_output *out)
 {
     const struct pe *p = out->pe;

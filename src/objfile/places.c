@@ -12,7 +12,7 @@
  *     functions  |---- f --------|- g ----|- f ----|
  *     places     | f 10   | f 11 |g 10|g12| f 12   | ...
  *
- * Units are read when the walk reaches them and may be forgotten behind it, so it takes no more
+ * Units are read when the walk reaches them and may be forgotten afterwards, so it takes no more
  * memory for a large program than for its largest unit. Answers are those of object_frames(): where
  * units overlap, a first pass over all line tables decides whose code it is. Neighbours that say
  * the same are joined before they are visited. */
@@ -73,7 +73,7 @@ const char *frame_function(struct object *o, struct scopes *s, uint32_t scope)
     scope_name(s, scope);
     if (named->is_linkage)
         return named->name;
-    named->is_linkage = true; /* asked for once */
+    named->is_linkage = true; /* read once */
     const struct object_symbol *symbol =
         named->is_inlined && !o->bfd_version ? NULL : nearest_symbol(o, named->low);
     if (symbol && symbol->address == named->low)
@@ -367,7 +367,7 @@ void object_each_place_within(struct object *o, const struct object_range *range
     walk_ranges(&w, ranges, len);
 }
 
-/* Needed where copies of one inlined function are to be told apart. */
+/* Needed to distinguish copies of one inlined function. */
 void object_each_inlining_within(struct object *o, const struct object_range *ranges, size_t len,
                                  object_visitor *visit, void *context)
 {

@@ -1,4 +1,4 @@
-/* What the files of this room share about an opened object, and the written form of excerpts.
+/* State of an opened object that the files of this room share, and the written form of excerpts.
  *
  *     struct object -> self, debug, mini   images: the file, its debug file, .gnu_debugdata
  *                   -> symbols, sections   arrays in the arena
@@ -26,9 +26,9 @@
 /* ---- One ELF image under libelf: the program itself, its separate debug file, or a decoded
  * .gnu_debugdata.
  *
- * Files are mapped, so that opening costs the headers and a section costs the pages that are looked
- * at: half the time of reading for 100,000 symbols, a third of the time and half the memory for a
- * 1 GB program. The price: a file that is cut short in place while it is open ends the process with
+ * Files are mapped, so that opening costs the headers and a section costs the pages that are read:
+ * half the time of reading for 100,000 symbols, a third of the time and half the memory for a 1 GB
+ * program. The price: a file that is cut short in place while it is open ends the process with
  * SIGBUS, as it does in debuggers. Linkers do not write in place. */
 
 /* An image. Sections are known by their index, and read through libelf, which keeps what it has
@@ -71,7 +71,7 @@ size_t image_find(const struct image *image, uint32_t type, const char *name);
 /* The bytes of a section as they are in the file; empty where it has none. */
 struct bytes image_bytes(const struct image *image, size_t index);
 
-/* For libdw, which unpacks whatever it sees, and slower: what is asked of it is unpacked, the rest
+/* For libdw, which unpacks whatever it sees, and slower: needed sections are unpacked, the rest
  * hidden. */
 void image_unpack_all(struct image *image);
 
@@ -121,7 +121,7 @@ struct object {
     struct image self;
     struct image debug;         /* through debug_file() */
     struct image mini;          /* through mini_debug() */
-    struct object_facts *facts; /* once asked for */
+    struct object_facts *facts; /* after first use */
     struct units *units;        /* through units_of() */
     struct split_files *split;  /* through split_find() */
     const char *split_refused;  /* what of them could not be unpacked, and why; NULL: nothing */
@@ -200,13 +200,13 @@ enum excerpt_bit {
     EXCERPT_BITS = 63
 };
 
-/* Bits of a function, behind its symbol's number. */
+/* Bits of a function, after its symbol's number. */
 enum excerpt_function_bit {
     EXCERPT_STATIC = 1,
     EXCERPT_COMPRESSED = 2,
     EXCERPT_NAMESAKE = 4,
     EXCERPT_UNWIND_RANGE = 8,
-    EXCERPT_UNIT = 16, /* its number stands behind */
+    EXCERPT_UNIT = 16, /* its number follows */
     EXCERPT_FUNCTION_BITS = 31
 };
 

@@ -2,11 +2,10 @@
  *
  * Entries are walked depth first. Each function that has code becomes a scope with its parent, and
  * each of its ranges a span; the smallest span around an address is the innermost function,
- * which the map of intervals below says. Names are read when they are asked for, since most never
- * are.
+ * which the map of intervals below says. Names are read on request, since most are never needed.
  *
  * Leaves out everything that is no code: types are not descended into, but those within functions,
- * whose members have their code there. Entries nested deeper than DEEPEST are not looked at, since
+ * whose members have their code there. Entries nested deeper than DEEPEST are skipped, since
  * finding one's sibling may mean reading all that is below it.
  *
  *     DW_TAG_subprogram f              scope 0, parent none       spans of f's ranges
@@ -201,7 +200,7 @@ static void scopes_add_ranges(struct reader *r, Dwarf_Die *die, uint32_t scope)
     }
 }
 
-/* Whether spans from `first` on, those of one function, have code that somebody wants. */
+/* Whether spans from `first` on, those of one function, have code that a caller wants. */
 static bool scopes_are_wanted(const struct reader *r, size_t first)
 {
     const struct wanted_code *wanted = r->wanted;
@@ -328,8 +327,8 @@ void scopes_deinit(struct scopes *s)
     interval_map_deinit(&s->cover);
 }
 
-/* ---- What entries say of functions. libdw looks for one attribute by passing over the others, so
- * all that are needed are taken in one pass, and those of what copies are copies of once a unit. */
+/* ---- Functions in entries. libdw looks for one attribute by passing over the others, so all that
+ * are needed are taken in one pass, and those of what copies are copies of once a unit. */
 
 static int facts_take(Dwarf_Attribute *attribute, void *context)
 {
@@ -402,9 +401,9 @@ static const char *facts_text(struct scope_facts *facts, enum scope_fact fact)
     return facts->at[fact].code ? dwarf_formstring(&facts->at[fact]) : NULL;
 }
 
-/* A scope with its name and numbers, read when they are first asked for. The name is a linkage
- * name, by either attribute, else the name in the source, which is a linkage name too in languages
- * that do not mangle. */
+/* A scope with its name and numbers, read on first use. The name is a linkage name, by either
+ * attribute, else the name in the source, which is a linkage name too in languages that do not
+ * mangle. */
 static const struct scope *scopes_described(struct scopes *s, uint32_t scope)
 {
     struct scope *wanted = &s->scopes.at[scope];

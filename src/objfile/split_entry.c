@@ -92,7 +92,7 @@ bool split_unit_open(struct split_unit *u, struct bytes *info, bool big_endian)
     c.end = c.base + len;
     u->version = cursor_u16(&c);
     uint8_t kind = DW_UT_split_compile;
-    if (u->version >= 5) { /* which has the kind of unit here, and its id behind the rest */
+    if (u->version >= 5) { /* which has the kind of unit here, and its id at the end */
         kind = cursor_u8(&c);
         u->address_size = cursor_u8(&c);
     }
@@ -221,7 +221,7 @@ static uint8_t entry_index_size(uint64_t form)
     }
 }
 
-/* References within the unit, and constants, are told apart by form alone. */
+/* References within the unit, and constants, are distinguished by form alone. */
 static void entry_classify(uint64_t form, struct value *v)
 {
     switch (form) {

@@ -30,7 +30,7 @@
 
 /* --- skeletons -------------------------------------------------------------------------------- */
 
-/* A base that the unit tells by DWARF 5's attribute or by GNU's; 0: by neither. */
+/* A base that the unit gives by DWARF 5's attribute or by GNU's; 0: by neither. */
 static uint64_t offset_of(Dwarf_Die *die, unsigned name, unsigned gnu_name)
 {
     Dwarf_Attribute attribute;
@@ -228,7 +228,7 @@ static bool find_open_file(struct object *o, const char *path, struct split_file
         return false;
     }
     split_sections_read(&f->image, &f->sections, &f->index);
-    /* The first section that cannot be unpacked is what object_debug_refused() tells. */
+    /* The first section that cannot be unpacked is what object_debug_refused() reports. */
     if (f->image.refused_why && !o->split_refused)
         o->split_refused = arena_printf(&o->arena, "%s: section %s %s", f->path,
                                         f->image.refused_section, f->image.refused_why);

@@ -33,8 +33,8 @@ static bool ranges_start(struct split_ranges *r, const struct split_unit *u,
     if (!e->has_ranges)
         return false;
     if (e->ranges_is_index) {
-        /* It counts in the table behind the header, and what stands there counts from it. The
-         * program's begin where the unit says that they do. */
+        /* It counts in the table after the header; the entries there count from the table, too. The
+         * unit says where the program's begin. */
         size_t base = in_program ? 0 : split_table_header(u, all, 8);
         if (!split_table_at(all, base, e->ranges, u->offset_size, u->big_endian, &offset) ||
             __builtin_add_overflow(offset, base, &offset))

@@ -1,5 +1,5 @@
 /* Symbol tables: ELF entries to addresses and names, with each machine's conventions removed; and
- * the symbol that an address lies in or behind, for code that no debug information names.
+ * the symbol that an address lies in or after, for code that no debug information names.
  *
  * Reading chooses no symbols beyond leaving out those that name no place: what is a routine is
  * decided by the analysis. Names are pointers into the string table, which stays as it is in the
@@ -427,7 +427,7 @@ uint64_t nearest_after(struct object *o, uint64_t address)
 /* --- letters ---------------------------------------------------------------------------------- */
 
 /* As `nm` prints it. Specification: bfd_decode_symclass() and decode_section_type() of GNU binutils
- * 2.40, as far as they depend on what object.h keeps: small data ('g', 's') is not told from other
+ * 2.40, as far as they depend on what object.h keeps: small data ('g', 's') counts as other
  * data. */
 char object_symbol_class(const struct object *o, const struct object_symbol *s)
 {

@@ -1,7 +1,7 @@
 /* Variables of threads (STT_TLS), for who reads them in a running program.
  *
  * Each module has a block of them in each thread. Where the block is depends on how the code gets
- * there, which its relocations tell (Drepper, "ELF Handling For Thread-Local Storage"):
+ * there, which its relocations show (Drepper, "ELF Handling For Thread-Local Storage"):
  *
  *     the program itself    its block has a fixed place beside the thread pointer
  *     TPOFF, TPREL          a word that holds the variable's offset from the thread pointer
@@ -10,12 +10,12 @@
  *     DTPMOD                a word that holds the number of the module, for the table of blocks
  *                           that each thread has
  *
- * All relocations that name the variable are looked at, and those that name nothing and so are
- * about the module itself. A variable may have some of each kind: any of them is right.
+ * All relocations that name the variable are read, and those that name nothing and so are about the
+ * module itself. A variable may have some of each kind: any of them is right.
  *
- * It refuses other word sizes and byte orders than this machine's, whose programs are not read
- * while they run. Cost: a pass over the dynamic symbols, and one over the relocations if the
- * variable is there. */
+ * Limits: only this machine's word size and byte order, since other programs are not read while
+ * they run. Cost: a pass over the dynamic symbols, and one over the relocations if the variable is
+ * there. */
 #include "objfile/private.h"
 
 #include <elf.h>

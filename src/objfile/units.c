@@ -1,7 +1,7 @@
 /* Units of debug information: an index by address, and what is read of one when an address falls
  * into it, its line table and its functions.
  *
- * The index has the ranges that the units' first entries tell, by their starts; `reach` is the
+ * The index has the ranges that the units' first entries give, by their starts; `reach` is the
  * greatest end so far, so that a search backwards from an address knows where to stop although
  * ranges overlap. libdw reads first entries for it, and nothing below them.
  *
@@ -48,7 +48,7 @@ static void units_add_table_ranges(struct units *u, uint32_t unit)
             return;
 }
 
-/* A unit without a line table tells nothing that is asked for here. */
+/* A unit without a line table holds nothing needed here. */
 static void units_add_unit(struct units *u, Dwarf_Die *die)
 {
     struct unit unit = {.die = *die};
@@ -60,7 +60,7 @@ static void units_add_unit(struct units *u, Dwarf_Die *die)
     if (dwarf_attr(die, DW_AT_comp_dir, &attribute))
         unit.comp_dir = dwarf_formstring(&attribute);
     vec_push(&u->units, unit);
-    /* Ranges as the unit's entry tells them, else as its line table does. */
+    /* Ranges from the unit's entry, else from its line table. */
     uint32_t number = (uint32_t)(u->units.len - 1);
     size_t before = u->ranges.len;
     Dwarf_Addr base, low, high;
@@ -72,8 +72,8 @@ static void units_add_unit(struct units *u, Dwarf_Die *die)
         units_add_table_ranges(u, number);
 }
 
-/* Where a file has line tables but no units (somebody removed .debug_info, or an assembler wrote
- * none), each table counts as a unit without functions. BFD sees none of them. */
+/* Where a file has line tables but no units (.debug_info was removed, or an assembler wrote none),
+ * each table counts as a unit without functions. BFD sees none of them. */
 static void units_index_bare_tables(struct units *u)
 {
     struct cursor c = cursor_over(u->sections.line, ".debug_line");
@@ -291,7 +291,7 @@ struct line_table *unit_table(struct units *u, uint32_t unit)
     return table;
 }
 
-/* Their rows are read again when they are asked for. */
+/* Their rows are read again on the next request. */
 void units_keep_discriminators(struct units *u)
 {
     if (u->sections.keeps_discriminators)

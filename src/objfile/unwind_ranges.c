@@ -2,12 +2,12 @@
  *
  * Compilers write one entry (FDE) of `.eh_frame` for each function, or for each piece of one that
  * stands elsewhere, and programs keep the section when they are stripped: exceptions and debuggers
- * need it. So it tells apart code that no symbol names. Nothing else is read of an entry: how to
+ * need it. So it separates code that no symbol names. Nothing else is read of an entry: how to
  * unwind is for src/unwind, which finds one entry where this lists all of them.
  *
- * One pass over the section. A CIE stands before its FDEs, since they count back to it; what they
- * need of it, the encoding of addresses, is kept in a list that grows in the order of offsets.
- * Ranges outside of code, and entries in encodings that need more than the section (relative to a
+ * One pass over the section. A CIE precedes its FDEs, since they count back to it; what they need
+ * of it, the encoding of addresses, is kept in a list that grows in the order of offsets. Ranges
+ * outside of code, and entries in encodings that need more than the section (relative to a
  * register's base, indirect, aligned), are passed over; a damaged entry ends the list.
  * Specification: LSB, "Exception Frames". */
 #include "objfile/private.h"
