@@ -1,7 +1,7 @@
 /* Call frame instructions: from an FDE to what holds at one address.
  *
- * The programs of the CIE and of the FDE are run up to the address. They fill a row, which says of
- * each register where the caller's value is:
+ * The programs of the CIE and of the FDE are run up to the address. They fill a row, which says
+ * where the caller's value of each register is:
  *
  *     CFA = rsp + 16     rip: at CFA - 8     rbp: at CFA - 16     rbx: kept     ...
  *

@@ -6,16 +6,16 @@
  *     sp -> | locals of the function | caller's fp | return address | caller's frame
  *                                 fp -^
  *
- * How far it is from the stack pointer, the function's first instructions tell: what they push, and
- * how much they make room for. Where they tell it, the frame is there. Functions that take more of
+ * How far it is from the stack pointer, the function's first instructions show: what they push, and
+ * how much they make room for. Where they show it, the frame is there. Functions that take more of
  * the stack as they go (alloca(), arrays of variable length) are searched for from there outwards:
  * what stands there may be left of another call, such as the dynamic linker's.
  *
  * Either way a place has to prove itself, since earlier calls have left theirs in the locals. What
- * is called a return address must be behind a call. A call says what it calls (a fixed address), or
+ * is called a return address must follow a call. A call says what it calls (a fixed address), or
  * that can be looked up (through a PLT entry, or a pointer at a fixed address), or it may call
  * anything (through a register). Where the caller counts from its frame pointer, too, the one that
- * was saved must lead on to a return address behind a call that may have called that one.
+ * was saved must lead on to a return address after a call that may have called that one.
  *
  *     by its first instructions    any call but one that leads on by a frame pointer that leads to
  *                                  none; functions that were jumped to are others than were called,
@@ -24,7 +24,7 @@
  *                                  caller whose frame is proved in turn, or where there is none: a
  *                                  saved frame pointer of 0 or 1, as start routines have it
  *
- * It refuses what proves nothing: the stack then ends there. Cost: some reads of memory for each
+ * A place without proof is not used: the stack then ends there. Cost: some reads of memory for each
  * word of the frame; only where a frame pointer is wanted and is not there. */
 #include "unwind/unwind_private.h"
 

@@ -12,7 +12,7 @@
  * address |
  *
  * A frame pointer may be any other value where a program is compiled without: a first one is a
- * guess, which a second one behind it proves. A back chain is an obligation of the ABI.
+ * guess, which a second one after it proves. A back chain is an obligation of the ABI.
  *
  * Nothing is changed in the walker before a step is sure to succeed, so that the next way can be
  * tried. */
@@ -58,7 +58,7 @@ static const struct frameless_code *step_frameless(struct walker *w)
     return NULL;
 }
 
-/* The return address is on the stack, at a place that the instruction at pc tells. */
+/* The return address is on the stack, at a place that the instruction at pc gives. */
 static bool step_by_pushed_ra(struct walker *w)
 {
     uint64_t sp = w->r.at[w->sp], fp, pc;

@@ -9,9 +9,8 @@
  *
  * `.eh_frame_hdr` is a table of (start, FDE) by which an FDE is found in a few steps. Its word is
  * not taken: a table whose entries do not lead to FDEs that start where it says is not used.
- * Without it, an index is made of the whole section once, when the first address is asked for;
- * where there is no memory for one, the section is read each time. Opening looks at a handful of
- * entries.
+ * Without it, an index is made of the whole section once, at the first look-up; where there is no
+ * memory for one, the section is read each time. Opening looks at a handful of entries.
  *
  * Refused: indirect pointers, which would have to be read from the process (only personality
  * routines, which nothing here calls, are written so), augmentations whose meaning is not known and
@@ -89,10 +88,10 @@ uint64_t encoded_read(struct cursor *in, uint8_t encoding, const struct encoding
 enum { LONGEST_CIE_HEADER = 256 };
 
 struct entry {
-    struct cursor body; /* behind the id, to the end of the entry */
+    struct cursor body; /* after the id, to the end of the entry */
     uint64_t id;
     uint64_t id_offset;
-    uint64_t next; /* 0: nothing behind it */
+    uint64_t next; /* 0: nothing follows */
     bool is_64;
 };
 
@@ -119,7 +118,7 @@ static bool read_entry(const struct frame_section *f, uint64_t offset, struct en
     return true;
 }
 
-/* Sections tell their two kinds of entries apart by different ids. */
+/* Sections distinguish their two kinds of entries by different ids. */
 static bool is_cie(const struct frame_section *f, const struct entry *e)
 {
     if (!f->is_debug)
@@ -127,8 +126,8 @@ static bool is_cie(const struct frame_section *f, const struct entry *e)
     return e->id == (e->is_64 ? UINT64_MAX : UINT32_MAX);
 }
 
-/* Letters behind `z` say what else is there, `z` itself how long that is. An unknown letter ends
- * the reading: what follows it is skipped by the length. */
+/* Letters after `z` say what else is there, `z` itself how long that is. An unknown letter ends the
+ * reading: what follows it is skipped by the length. */
 static bool read_augmentation(struct cursor *in, const char *letters, struct cie *out,
                               const struct encoding_bases *bases)
 {
@@ -307,7 +306,7 @@ static enum header_answer header_find(const struct unwind_tables *t, uint64_t ad
 {
     const struct header_table *h = &t->header;
     size_t i = PARTITION_POINT(h->len, k, pair_at(h, k).start <= address);
-    if (!i) /* counted from 1: all entries start behind it */
+    if (!i) /* counted from 1: all entries start after it */
         return HEADER_NONE;
     if (!fde_of(t, i - 1, out))
         return HEADER_LIES;
@@ -392,8 +391,7 @@ static void index_open(struct frame_index *index, const struct frame_section *f)
     index->cap = index->at ? cap : 0;
 }
 
-/* Looks at the header and three of its entries; nothing else is read before an address is asked
- * for. */
+/* Looks at the header and three of its entries; nothing else is read before the first look-up. */
 struct unwind_tables *unwind_tables_new(const struct unwind_sections *s)
 {
     struct unwind_tables *t = arch_has_stacks(s->arch) ? calloc(1, sizeof *t) : NULL;
@@ -433,8 +431,8 @@ void unwind_tables_free(struct unwind_tables *t)
     free(t);
 }
 
-/* By the header's table as long as it tells the truth; then by an index of `.eh_frame`; then by one
- * of `.debug_frame`. */
+/* By the header's table as long as it is right; then by an index of `.eh_frame`; then by one of
+ * `.debug_frame`. */
 bool fde_find(struct unwind_tables *t, uint64_t address, struct fde *out)
 {
     enum header_answer answer = t->header.len ? header_find(t, address, out) : HEADER_LIES;

@@ -55,7 +55,7 @@ struct unwind_stack {
     /* Finds what is mapped at `pc`; false: nothing executable is. */
     bool (*module_at)(void *context, uint64_t pc, struct unwind_module *out);
     /* Reads a word that is not in `bytes`: the outer part of the stack, another stack, saved
-     * registers of a signal; and code, to tell where in a function without tables the pc is. The
+     * registers of a signal; and code, to find where in a function without tables the pc is. The
      * address may be any, and unaligned. false: it is not to be had. NULL: nothing is. */
     bool (*read)(void *context, uint64_t address, uint64_t *word);
     void *context;
@@ -64,7 +64,7 @@ struct unwind_stack {
 /* Why a stack ends. */
 enum unwind_end {
     UNWIND_WHOLE,     /* at the outermost frame: its tables say so, or a thread's start does */
-    UNWIND_DEEP,      /* the stack goes on behind what was copied or could be read */
+    UNWIND_DEEP,      /* the stack continues beyond what was copied or readable */
     UNWIND_NO_TABLE,  /* code without tables, and no frame pointer that makes sense */
     UNWIND_GENERATED, /* the same, in generated code */
     UNWIND_BROKEN,    /* tables, registers and stack do not fit together */

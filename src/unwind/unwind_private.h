@@ -99,7 +99,8 @@ enum {
     EH_PE_OMIT = 0xff,
 };
 
-/* `.eh_frame` or `.debug_frame`: entries of the same kind, told apart by how they name their CIE.
+/* `.eh_frame` or `.debug_frame`: entries of the same kind, distinguished by how they name their
+ * CIE.
  */
 struct frame_section {
     struct bytes bytes;
@@ -252,7 +253,7 @@ static inline bool memory_word(struct memory *m, uint64_t address, uint64_t *wor
 
 /* --- expressions: expression.c ---------------------------------------------------------------- */
 
-/* What an expression may ask for, and what it lacked. */
+/* What an expression may request, and what it lacked. */
 struct expression_context {
     const struct unwind_registers *registers;
     struct memory *memory;

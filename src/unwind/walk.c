@@ -2,9 +2,9 @@
  *
  * A walk follows the stack and the frame pointer alone, by rules of a few bytes. Where a frame
  * turns out to need another register, it starts again and follows all of them, by whole rows: any
- * register saved in any way, CFAs that are computed, signal frames. What the copy of the stack does
- * not have is asked for, a word at a time. Each step is bounded, and so are steps that lead
- * nowhere: stack pointers must move outwards, but for a few changes of stack.
+ * register saved in any way, CFAs that are computed, signal frames. Words that the copy of the
+ * stack lacks are fetched one at a time. Each step is bounded, and so are steps that lead nowhere:
+ * stack pointers must move outwards, but for a few changes of stack.
  *
  * Signal frames are known by the instructions that handlers return to where tables do not describe
  * them (musl; the kernels of aarch64 and riscv64) or describe them wrongly.
@@ -22,7 +22,7 @@ enum { MOST_STACK_CHANGES = 8 };
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* A stack goes on that far behind its stack pointer at most. */
+/* A stack extends at most this far beyond its stack pointer. */
 static const uint64_t LARGEST_STACK = UINT64_C(1) << 32;
 
 /* No stack is outside of these. */
