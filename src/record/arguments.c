@@ -4,13 +4,13 @@
  * passwords and tokens although they should not, since every user of the machine can read them. So
  * three kinds of values are written as "***":
  *
- *     --db-password=VALUE, TOKEN=VALUE    a name that tells a secret, and its value behind a `=`
- *     --db-password VALUE                 an option of that kind, and the argument behind it
+ *     --db-password=VALUE, TOKEN=VALUE    a name that means a secret, and its value after a `=`
+ *     --db-password VALUE                 an option of that kind, and the argument after it
  *     scheme://user:VALUE@host            the password of a URL
  *
- * A name tells a secret if one of the words below is in it, in either case. That is a guess, on the
- * safe side: --token-count 5 is hidden as well, and a secret without such a name is not. Who has
- * others than these leaves all arguments out (monarc run --no-arguments).
+ * A name means a secret if one of the words below is in it, in either case. That is a guess, on the
+ * safe side: --token-count 5 is hidden as well, and a secret without such a name is not. With
+ * others than these, leave all arguments out (monarc run --no-arguments).
  *
  * The rule is in <wire/arguments.h>, as the recorder inside a program keeps to it, too. */
 #include "record/arguments.h"
@@ -33,8 +33,8 @@ const char *argument_without_secrets(const char *argument, const char *before, s
                         argument + s.from + s.len);
 }
 
-/* What is longer loses its middle, not its end, where compilers are told what to compile. Arguments
- * by the thousand, as a linker's can be, are read as far as MOST_READ. */
+/* What is longer loses its middle, not its end, which names a compiler's sources. Arguments by the
+ * thousand, as a linker's can be, are read as far as MOST_READ. */
 enum { MOST_COMMAND = 2048, COMMAND_HEAD = 1000, MOST_READ = 1 << 14 };
 
 static size_t arguments_read(pid_t pid, char into[MOST_READ])
@@ -51,8 +51,8 @@ static size_t arguments_read(pid_t pid, char into[MOST_READ])
     return len;
 }
 
-/* The name tells whether it is the program that is asked about: a shell may have executed the next
- * one before its own arguments were read. */
+/* The name shows whether it is the program in question: a shell may have executed the next one
+ * before its own arguments were read. */
 const char *arguments_of_process(pid_t pid, const char *name, struct arena *a)
 {
     char text[MOST_READ + 1], now[PROC_NAME_BYTES] = "";

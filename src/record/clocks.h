@@ -1,8 +1,7 @@
 /* The clocks of a recording, in nanoseconds.
  *
- * Everything that happens is told in CLOCK_MONOTONIC, which perf events are made to use as well;
- * what CPU time costs, in the thread's own clock; dates, in CLOCK_REALTIME. None of the calls can
- * fail with these clocks. */
+ * Events have times in CLOCK_MONOTONIC, which perf events are set to as well; CPU time is in the
+ * thread's own clock, dates in CLOCK_REALTIME. None of the calls can fail with these clocks. */
 #ifndef MONARC_RECORD_CLOCKS_H
 #define MONARC_RECORD_CLOCKS_H
 

@@ -1,9 +1,9 @@
-/* Processes, threads and their mappings, as sources tell them.
+/* Processes, threads and their mappings, as sources report them.
  *
  * A process here is a program that runs under a pid: an exec makes a new one, unless the old one
- * has no sample yet. Processes, threads and events have numbers, in the order in which they were
- * told, that go into the recording as they are. Maps from pid and tid lead to the newest owner of
- * the number; the kernel uses numbers again.
+ * has no sample yet. Processes, threads and events have numbers, in the order of their reports,
+ * that go into the recording as they are. Maps from pid and tid lead to the newest owner of the
+ * number; the kernel uses numbers again.
  *
  * What holds throughout: each process has a list of mappings, shared with its parent until one of
  * the two changes it; a thread's process is known before its first sample. Numbers of processes and
@@ -46,7 +46,7 @@ struct collector *collector_new(const struct collector_options *o)
     return c;
 }
 
-/* Before anything was told: times that were converted already stay. */
+/* Call it before any report: times that were converted already stay. */
 void collector_set_start(struct collector *c, uint64_t start_ns)
 {
     c->options.start_ns = start_ns;
@@ -237,8 +237,8 @@ static uint32_t collector_next_program(struct collector *c, uint32_t old, uint64
     return number;
 }
 
-/* What a process has used when it executes a program is the old one's: the kernel does not tell
- * programs apart. */
+/* What a process has used when it executes a program is the old one's: the kernel does not
+ * distinguish programs. */
 static void collector_split_cpu(struct collector *c, uint32_t old, uint32_t number)
 {
     uint64_t user, system;
@@ -301,12 +301,12 @@ void collector_process_status(struct collector *c, pid_t pid, int status)
         return;
     c->processes.at[*found].status = status;
     c->processes.at[*found].has_ended = true;
-    c->inner.at[*found].living = 0; /* some exits may not have been told */
+    c->inner.at[*found].living = 0; /* some exits may not have been reported */
 }
 
 /* --- threads --------------------------------------------------------------------------------- */
 
-/* With the process's name, until one of its own is told. */
+/* With the process's name, until its own name is reported. */
 static uint32_t collector_add_thread(struct collector *c, uint32_t process, pid_t tid,
                                      uint64_t at_ns)
 {
@@ -349,7 +349,7 @@ void collector_name(struct collector *c, pid_t pid, pid_t tid, const char *name,
 }
 
 /* Of a thread. A process ends with its last one, when its first one has ended as well: all others
- * may be threads that were not told. */
+ * may be threads that were not reported. */
 void collector_exit(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
 {
     uint64_t end_ns = collector_since_start(c, at_ns);
@@ -374,7 +374,7 @@ void collector_exit(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
         collector_code_ends(c, *process);
 }
 
-/* A thread that was not told before is left out: it has no samples either. */
+/* A thread that was not reported before is left out: it has no samples either. */
 void collector_thread_cpu(struct collector *c, pid_t pid, pid_t tid, uint64_t cpu_ns)
 {
     const uint32_t *found = map_find(&c->thread_of, tid, 0);
@@ -420,8 +420,8 @@ static bool collector_is_program(const struct collector *c, const struct image_i
     return id->build_id.len || (!c->images.is_replayed && images_is_elf(id));
 }
 
-/* The image behind a mapping. Where maps are read again (`old`), the file that was there is there
- * still, unless another has taken its path: what the kernel told of it then is more than maps say.
+/* The image of a mapping. Where maps are read again (`old`), the file that was there is there
+ * still, unless another has taken its path: the kernel's report of it had more than maps say.
  */
 static uint32_t collector_image_of(struct collector *c, uint32_t process,
                                    const struct mappings *old, const struct collector_mapping *m)
@@ -446,8 +446,8 @@ static uint32_t collector_image_of(struct collector *c, uint32_t process,
                                         : collector_generated(c, process);
 }
 
-/* Addresses are told apart by their offset in the image: in the file's bytes for a file, from the
- * start of the mapping for the vDSO and the kernel, as they are for generated code. */
+/* Addresses are distinguished by their offset in the image: in the file's bytes for a file, from
+ * the start of the mapping for the vDSO and the kernel, as they are for generated code. */
 static void collector_put_mapping(struct collector *c, uint32_t process, const struct mappings *old,
                                   const struct collector_mapping *m)
 {
@@ -481,9 +481,9 @@ void collector_map_kernel(struct collector *c, const struct collector_mapping *m
     mappings_put(&c->kernel_code, &(struct mapping){m->start, m->end, 0, image});
 }
 
-/* Whether memory has the bytes that a file has from `offset` on, as far as a few pieces tell: its
- * first, its last and some between. The last page of a file is zero behind its end; a file that is
- * nothing but zeros there tells nothing. */
+/* Whether memory has the bytes that a file has from `offset` on, judged by a few pieces: its first,
+ * its last and some between. The last page of a file is zero after its end; a file of zeros there
+ * proves nothing. */
 static bool collector_has_text(const struct collector_mapping *m, const char *path, uint64_t offset)
 {
     enum { PIECES = 4, PIECE_BYTES = 256 };
@@ -511,8 +511,8 @@ static bool collector_has_text(const struct collector_mapping *m, const char *pa
  * its maps have no name for it. Where it has the file's bytes it is the file still; code that was
  * generated in the place of a library that is gone has others.
  *
- * `beside` is the mapping before: what does not adjoin it is not looked at, as just-in-time
- * compilers have many such mappings. */
+ * `beside` is the mapping before: what does not adjoin it is skipped, as just-in-time compilers
+ * have many such mappings. */
 static void collector_find_copied(const struct collector *c, const struct mappings *old,
                                   const struct collector_mapping *beside,
                                   struct collector_mapping *m)
@@ -573,8 +573,8 @@ static bool collector_read_maps_at(struct collector *c, uint32_t process,
     return c->inner.at[process].mappings->all.len;
 }
 
-/* The old list is kept until the new one is whole, for what the kernel had told of files; and if
- * there is none, for good. */
+/* The old list is kept until the new one is whole, for what the kernel had reported about files;
+ * and if there is none, for good. */
 bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns)
 {
     char path[64];
@@ -591,7 +591,7 @@ bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns)
     return true;
 }
 
-/* --- losses, and what programs tell of themselves -------------------------------------------- */
+/* --- losses, and what programs publish about themselves -------------------------------------- */
 
 /* There are few kinds of text: looking through all of them is cheap. */
 void collector_lose(struct collector *c, enum recording_loss_kind kind, const char *text,

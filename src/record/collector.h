@@ -29,10 +29,10 @@ struct collector_options {
     const struct arch *arch;
     uint64_t slice_ns; /* of the slices of time, if others than the usual ones are wanted */
     bool no_stacks;
-    bool reads_commands; /* arguments of what runs, from /proc, when it is told of */
+    bool reads_commands; /* arguments of what runs, from /proc, when it is reported */
     bool reads_ranks;    /* who a process is in a parallel job, likewise */
     bool is_started;  /* the first process is ours: of our own rank, and known from its begin on */
-    bool is_replayed; /* somebody else recorded it, at some time, perhaps elsewhere: processes of
+    bool is_replayed; /* another tool recorded it, at some time, perhaps elsewhere: processes of
                          these numbers are others by now, and none is asked */
     bool opens_no_files;  /* for tests with hostile input */
     struct bytes vdso_id; /* replayed: build-id of the vDSO; it is not used if ours has another */
@@ -68,7 +68,7 @@ void collector_exit(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns);
 /* The exact CPU time of a thread so far, in nanoseconds: the last one given counts. */
 void collector_thread_cpu(struct collector *c, pid_t pid, pid_t tid, uint64_t cpu_ns);
 
-/* What is known of the CPU time of all threads together, and not of each. */
+/* For a CPU time that is known for all threads together, not for each. */
 void collector_scale_threads(struct collector *c, double factor);
 
 /* The CPU time of the first process by the kernel's accounts, with all whom it has waited for. */
@@ -91,15 +91,15 @@ struct collector_mapping {
     uint64_t start, end, offset; /* offset: of `start` in the file */
     uint64_t device, inode;      /* 0: no file */
     const char *path;            /* "" or "//anon" for none; "[vdso]" */
-    struct bytes build_id;       /* where the kernel told it */
+    struct bytes build_id;       /* where the kernel reported it */
     bool is_executable;
 };
 
 /* An executable mapping that replaces whatever was in its range. */
 void collector_map(struct collector *c, const struct collector_mapping *m, uint64_t at_ns);
 
-/* The same for code of the kernel, by a name in brackets; `pid` does not count. Its addresses are
- * told from the start of the mapping, so that they are the same wherever the kernel was loaded. */
+/* The same for code of the kernel, by a name in brackets; `pid` does not count. Its addresses count
+ * from the start of the mapping, so that they are the same wherever the kernel was loaded. */
 void collector_map_kernel(struct collector *c, const struct collector_mapping *m);
 
 /* Reads /proc/PID/maps and replaces all mappings of the process; false: it cannot be read. */
@@ -109,14 +109,14 @@ bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns);
 
 enum collector_where {
     COLLECTOR_IN_USER,
-    COLLECTOR_IN_KERNEL, /* a system call, told from the code at `pc` or `syscall` */
+    COLLECTOR_IN_KERNEL, /* a system call, recognised by the code at `pc` or `syscall` */
     COLLECTOR_WAITING,   /* off the CPU; `syscall` says in which call, -2 for a page */
     COLLECTOR_READY,     /* off the CPU, though it could run */
     COLLECTOR_STOPPED    /* off the CPU: stopped by a signal or a debugger */
 };
 
-/* Frames that somebody else has found: addresses at run time of what ran or will run next,
- * innermost first; return addresses of callers. */
+/* Frames that another tool has found: addresses at run time of what ran or will run next, innermost
+ * first; return addresses of callers. */
 struct collector_chain {
     const uint64_t *user, *kernel; /* user: none, if it is to be unwound from registers */
     uint32_t user_len, kernel_len;
@@ -157,7 +157,7 @@ struct collector_branch {
 void collector_branches(struct collector *c, const struct collector_sample *s,
                         const struct collector_branch *branches, size_t len);
 
-/* Where time in the kernel is not sampled: what tells which code it was for. */
+/* Where time in the kernel is not sampled: what shows which code it was for. */
 enum collector_probe {
     COLLECTOR_PROBE_USER,   /* a thread that ran was in user code; no registers needed */
     COLLECTOR_PROBE_CALL,   /* ... was in a system call */
@@ -166,12 +166,12 @@ enum collector_probe {
 };
 
 /* Looks have weights among themselves, in no unit: the CPU time that each kind of look stands for;
- * `event` is not looked at. At the end they divide what the first event says of the kernel. */
+ * `event` is ignored. At the end they divide the first event's time in the kernel. */
 void collector_probe(struct collector *c, const struct collector_sample *s,
                      enum collector_probe kind);
 
-/* What the weights of first-period samples are multiplied by at the end: the time that they stand
- * for is known exactly, their sum on average only. */
+/* The factor for the weights of first-period samples at the end: the time that they stand for is
+ * known exactly, their sum on average only. */
 void collector_scale_first_periods(struct collector *c, double factor);
 
 /* How much of an event there was by the kernel's counter: at the end its samples share that out. */
@@ -182,7 +182,7 @@ void collector_event_total(struct collector *c, uint32_t event, uint64_t total);
 struct collector_place {
     uint32_t stack, node; /* without and with what the thread does there outside of user code */
     bool has_stack, is_whole;
-    bool is_deep; /* the stack goes on behind what samples have of it */
+    bool is_deep; /* the stack goes on beyond the part that samples have */
 };
 struct collector_place collector_place(struct collector *c, const struct collector_sample *s);
 
@@ -191,7 +191,7 @@ struct collector_place collector_place(struct collector *c, const struct collect
 struct collector_place collector_place_as(struct collector *c, struct collector_place place,
                                           enum collector_where where);
 
-/* Counts a sample at a place; its registers, stack, `where` and `syscall` are not looked at. */
+/* Counts a sample at a place; its registers, stack, `where` and `syscall` are ignored. */
 void collector_sample_at(struct collector *c, const struct collector_sample *s,
                          struct collector_place place);
 
@@ -225,7 +225,7 @@ int64_t collector_call_of(const struct collector *c, struct collector_place plac
 /* Whether a place is in a fault or an interrupt. */
 bool collector_is_fault(const struct collector *c, struct collector_place place);
 
-/* The innermost function of a place, told from others, as far as tables tell them apart; 0: none.
+/* A number of the innermost function of a place, as far as tables distinguish functions; 0: none.
  */
 uint64_t collector_function_of(const struct collector *c, struct collector_place place);
 
@@ -234,20 +234,19 @@ void collector_transfer(struct collector *c, pid_t pid, pid_t tid, struct record
                         uint64_t at_ns);
 
 /* What a process that has ended transferred with all that it waited for, by the kernel's account;
- * may be told of several. */
+ * may be called for several. */
 void collector_transferred(struct collector *c, const struct recording_transferred *all);
 
 /* The sum of these. */
 struct recording_transferred collector_transferred_so_far(const struct collector *c);
 
-/* What a program says of its work (labels.h): the number of these labels, which are copied, with
- * the ids of a trace and of a span in it, or NULL. Keys differ from each other. If there are too
- * many sets already, those with a span lose that, and others become none. */
+/* A program's labels of its work (labels.h): the number of these labels, which are copied, with the
+ * ids of a trace and of a span in it, or NULL. Keys differ from each other. If there are too many
+ * sets already, those with a span lose that, and others become none. */
 uint32_t collector_labels(struct collector *c, const struct recording_label *labels, size_t len,
                           const uint8_t *trace, const uint8_t *span);
 
-/* What it says of itself as a whole: all its samples have these as well. The last that were told
- * count. */
+/* Labels of the whole process: all its samples have these as well. The last report counts. */
 void collector_process_labels(struct collector *c, pid_t pid, const struct recording_label *labels,
                               size_t len, uint64_t at_ns);
 
@@ -265,11 +264,11 @@ uint32_t collector_thread_number(struct collector *c, pid_t pid, pid_t tid, uint
 size_t collector_living(const struct collector *c, pid_t *pids, size_t most);
 
 /* The process is not to be recorded from a time on, and again from another on: what falls between
- * is lost at its own request. Tell it before the samples around that time. */
+ * is lost at its own request. Report it before the samples around that time. */
 void collector_stop(struct collector *c, pid_t pid, uint64_t at_ns);
 void collector_resume(struct collector *c, pid_t pid, uint64_t at_ns);
 
-/* Forgets all samples of the process before the time, told or to come. */
+/* Forgets all samples of the process before the time, reported or to come. */
 void collector_reset(struct collector *c, pid_t pid, uint64_t at_ns);
 
 /* A mark of the program's: enum of run_mark's kinds. The name is copied. */
@@ -301,7 +300,7 @@ void collector_parallel(struct collector *c, uint32_t threads, uint64_t at_ns, u
 void collector_waited(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
                       bool is_ready, const struct collector_place *place);
 
-/* What woke the thread whose wait was told last, if that was kept. */
+/* What woke the thread whose wait was reported last, if that was kept. */
 struct collector_wake {
     uint64_t at_ns;
     pid_t tid;                            /* who ran then */

@@ -89,7 +89,7 @@ static void code_open_root(struct collector *c, struct collected_code *code)
     c->open_files += (code->root >= 0) + (code->mounts >= 0);
 }
 
-/* What is kept of a process with generated code, begun when it is first asked for. */
+/* What is kept of a process with generated code, begun on first use. */
 static struct collected_code *code_of(struct collector *c, uint32_t process)
 {
     struct collected_process *p = &c->inner.at[process];
@@ -155,7 +155,7 @@ static int code_open_dump(const struct collected_code *code, const struct code_d
     return fd;
 }
 
-/* Anybody can make a file in /tmp; what others have made says nothing of the process. */
+/* Any user can make a file in /tmp; other users' files say nothing about the process. */
 static bool code_is_its_own(const struct collected_code *code, const struct stat *st)
 {
     bool is_own = !code->has_users || !st->st_uid || st->st_uid == geteuid();

@@ -8,8 +8,8 @@
  *   3. Time in the kernel where a user may sample user code alone.
  *
  * The amount of that time is known: what the kernel's counters have of each process, less what
- * samples of user code say, and what was lost of these; it is no more than the kernel's own
- * accounts allow. Its places are estimated from probes, all that is known of them:
+ * samples of user code say, and samples of these that were lost; it is no more than the kernel's
+ * own accounts allow. Its places are estimated from probes, all that is known of them:
  *
  *   - Threads that ran were met in user code or in system calls. The share of the latter in the CPU
  *     time is the share of these probes, and it is divided as they are.
@@ -17,8 +17,8 @@
  *     may reasonably take so long, in proportion to their numbers.
  *
  * Both are taken by program, as many processes are too short to be met. What neither of the two
- * explains has no place, and is reported as such. It refuses to give a program more than the amount
- * that is known. All steps are linear in samples, threads and processes. */
+ * explains has no place, and is reported as such. No program gets more than the known amount. All
+ * steps are linear in samples, threads and processes. */
 #include "record/collector_private.h"
 
 #include "base/sort.h"
@@ -95,7 +95,7 @@ static void finish_objects(struct collector *c, struct recording *out)
             o->low = s->address < o->low ? s->address : o->low;
             o->high = s->address + s->size > o->high ? s->address + s->size : o->high;
         }
-        /* Where no file was to be had, functions begin before what was sampled of them. */
+        /* Without a file, functions begin before their first sampled address. */
         uint64_t mapped = image->end - image->start;
         if (o->kind == RECORDING_OBJECT_FILE && !image->segments.len && o->low < o->high &&
             mapped < MOST_MAPPED) {
@@ -182,11 +182,11 @@ enum {
 /* What the threads of a pid had by the kernel's counters, less what samples of user code say. */
 struct kernel_left {
     double ns, user_ns;
-    uint32_t thread; /* RECORDING_NONE: none has told */
+    uint32_t thread; /* RECORDING_NONE: none has reported */
     uint32_t last;   /* entry of the pid: programs that it executed share its threads */
 };
 
-/* By the last entry of each pid, what its threads had. `told` has the threads whose CPU time is
+/* The time of its threads, in the last entry of each pid. `told` has the threads whose CPU time is
  * known. The counters run on while the machine's host runs something else: only a share of what
  * they say is CPU time, by the kernel's accounts. */
 static struct kernel_left *kernel_left(struct collector *c, const struct recording *out,
@@ -379,8 +379,7 @@ static void finish_kernel_time(struct collector *c, struct recording *out)
 
 /* --- all of it ------------------------------------------------------------------------------- */
 
-/* Copies all lists, so that the collector can go on: a program may ask for what was recorded so
- * far. */
+/* Copies all lists, so that the collector can go on: a program may request the recording so far. */
 #define TOO_FEW_DESCRIPTORS                                                                     \
     "files whose code could not be looked into, as too few descriptors may be open (ulimit -n " \
     "256): stacks end in them, and their functions may have no names"

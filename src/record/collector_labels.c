@@ -1,4 +1,4 @@
-/* Sets of labels: what programs say of their work while they are sampled.
+/* Sets of labels: programs' labels of their work while they are sampled.
  *
  *     keys and values -> numbers of texts, trace and span -> bytes -> number of the set
  *
@@ -7,11 +7,11 @@
  * too. Values may be any number as well (of users, say): beyond MOST_SETS, or when texts and sets
  * take MOST_BYTES, there are no new ones, and samples have none. Both are said.
  *
- * What a process says of itself as a whole is a set, too. It is told once, perhaps late, so that it
- * is put together with those of the process's samples at the end. What a thread says of a key goes
- * before what its process does.
+ * Labels of a whole process are a set, too. It is reported once, perhaps late, so that it is put
+ * together with those of the process's samples at the end. A thread's value of a key has precedence
+ * over its process's.
  *
- * Cost: a look-up for each text and a hash of their numbers for each set that is told; at the end a
+ * Cost: a look-up for each text and a hash of their numbers for each reported set; at the end a
  * look-up for each sample. Memory: each text once, 24 bytes for each label of a set. */
 #include "record/collector_private.h"
 

@@ -1,11 +1,11 @@
-/* What the files of the collector share.
+/* Shared by the files of the collector.
  *
  *   collector.c         processes, threads and mappings, losses, marks
  *   collector_sample.c  from a sample to a node of the tree of stacks
  *   collector_code.c    names of generated code
  *   collector_times.c   when threads ran, waited and were made
  *   collector_waits.c   what threads wait for, and who holds it
- *   collector_labels.c  what programs say of their work
+ *   collector_labels.c  programs' labels of their work
  *   collector_finish.c  the recording that comes out, and time in the kernel that was not sampled
  */
 #ifndef MONARC_RECORD_COLLECTOR_PRIVATE_H
@@ -47,13 +47,13 @@ struct collected_process {
     uint32_t generated;          /* its object for code in no file, or RECORDING_NONE */
     uint32_t forked_from;        /* process whose code it has inherited, or RECORDING_NONE */
     uint32_t other_threads; /* the thread that stands for all further ones, or RECORDING_NONE */
-    uint32_t living;        /* threads that have not ended, as far as was told */
+    uint32_t living;        /* threads that have not ended, as far as reported */
     uint64_t maps_read_ns;  /* when its maps were last read because an address was in none */
     uint64_t not_before_ns; /* samples from before are forgotten */
     uint64_t user_before_ns, system_before_ns; /* of the programs that it executed before */
     struct rank_told rank;                     /* if `has_rank` */
     bool has_rank;
-    uint8_t rank_tries;  /* how often its environment is still to be asked for one */
+    uint8_t rank_tries;  /* how many more times to search its environment for one */
     uint32_t labels;     /* of the process as a whole */
     bool has_stops;      /* there are some in `stops` */
     bool has_samples;    /* or waits */
@@ -100,7 +100,7 @@ struct collector {
     size_t branches_summed;       /* of them, when equal ones were last added up */
     struct map process_of;        /* pid -> the number of what runs in it */
     struct map thread_of;         /* tid -> the number of the thread */
-    struct mappings *kernel_code; /* where it was told */
+    struct mappings *kernel_code; /* where it was reported */
     uint32_t kernel, wait, cut;   /* objects */
     uint32_t kernel_unseen;       /* node: in the kernel, and no sample says for whom */
     uint32_t open_files;          /* of the structs of code */
@@ -129,17 +129,17 @@ struct collector {
 /* Looks stand in the tally as events of these numbers, up to the end of recording. */
 #define COLLECTOR_PROBE_EVENT (UINT32_C(1) << 30)
 
-/* What collector_times.c counts stands there likewise; of these the last has as many as threads are
- * told apart by number, and the first of them stands for none. */
+/* What collector_times.c counts stands there likewise; of these the last has as many as there are
+ * thread numbers, and the first of them stands for none. */
 #define COLLECTOR_RAN_EVENT      (COLLECTOR_PROBE_EVENT + COLLECTOR_PROBES)
 #define COLLECTOR_SHARED_EVENT   (COLLECTOR_RAN_EVENT + 1)
 #define COLLECTOR_PARALLEL_EVENT (COLLECTOR_SHARED_EVENT + 1)
 
 /* Takes these out of the samples, moves what threads waited for a CPU to where that stands, and
- * gives waits and creators to the run. Nodes may be new: before they are looked at. */
+ * gives waits and creators to the run. May add nodes: call it before nodes are read. */
 void collector_times_finish(struct collector *c, struct recording *out);
 
-/* A time as the recording tells it: since its start. */
+/* A time as the recording writes it: since its start. */
 static inline uint64_t collector_since_start(const struct collector *c, uint64_t at_ns)
 {
     return at_ns > c->options.start_ns ? at_ns - c->options.start_ns : 0;
@@ -171,7 +171,7 @@ uint64_t collector_counts_until(const struct collector *c, uint32_t process, uin
 uint32_t collector_generated(struct collector *c, uint32_t process);
 void collector_generated_at(struct collector *c, uint32_t process, uint64_t address);
 
-/* Whether a file that is mapped says by its name that it tells about code; and that it was. */
+/* Whether a file that is mapped says by its name that it describes code; and that it was. */
 bool collector_is_jitdump(const char *path);
 void collector_jitdump(struct collector *c, uint32_t process, const struct collector_mapping *m);
 

@@ -12,7 +12,7 @@
  * reports need no case for them.
  *
  * What the copied piece of stack does not hold is read from the process only if the thread has
- * certainly not run since: it stands still while it is looked at. A thread that goes on may have
+ * certainly not run since: it stands still while it is read. A thread that goes on may have
  * returned and called others, and what then lies in the outer part of its stack are callers that
  * never called: that the piece which was copied looks the same proves nothing, since the same
  * frames are often built again.
@@ -46,8 +46,8 @@ struct sample_walk {
 
 /* --- what unwinding asks --------------------------------------------------------------------- */
 
-/* What is mapped at an address. A mapping that was not told (by ptrace, or when events were lost)
- * is looked for in the process itself, but not more often than MAPS_AGAIN_NS. */
+/* What is mapped at an address. A mapping that was not reported (by ptrace, or when events were
+ * lost) is looked for in the process itself, but not more often than MAPS_AGAIN_NS. */
 static const struct mapping *sample_mapping(struct sample_walk *w, uint64_t pc)
 {
     struct collected_process *p = &w->c->inner.at[w->process];
@@ -89,7 +89,7 @@ static uint64_t sample_sp(const struct sample_walk *w)
     return a ? w->sample->registers->at[a->sp] : 0;
 }
 
-/* A word of what was read of the stack beyond what samples have. */
+/* A word of the stack that was read beyond the samples' copy. */
 static bool sample_read_beyond(struct sample_walk *w, uint64_t address, uint64_t *word)
 {
     struct bytes beyond = w->sample->beyond;
@@ -216,7 +216,7 @@ static uint64_t sample_wait_place(enum collector_where where, int64_t number)
     return number == SYSCALL_NONE ? RECORDING_WAIT_FAULT : RECORDING_WAIT_UNKNOWN;
 }
 
-/* Frames of the kernel's own code, as far as somebody has told where that is. */
+/* Frames of the kernel's own code, as far as its addresses were reported. */
 static uint32_t sample_kernel(struct sample_walk *w, uint32_t node)
 {
     struct collector *c = w->c;
@@ -304,7 +304,7 @@ static bool sample_is_frame(struct sample_walk *w, uint32_t i)
     return !i || sample_mapping(w, address - 1);
 }
 
-/* A chain tells return addresses, which belong to the call before them; the first address is where
+/* A chain has return addresses, which belong to the call before them; the first address is where
  * user code was. */
 static struct collector_place sample_chain(struct sample_walk *w)
 {
@@ -327,7 +327,7 @@ static struct collector_place sample_chain(struct sample_walk *w)
         .stack = node, .node = node, .has_stack = !chain->is_leaf, .is_whole = is_whole};
 }
 
-/* The stack of a sample: as it was told, or unwound. Without stacks it is the innermost frame. */
+/* The stack of a sample: as reported, or unwound. Without stacks it is the innermost frame. */
 static struct collector_place sample_stack(struct sample_walk *w)
 {
     struct collector *c = w->c;

@@ -130,7 +130,7 @@ void collector_delayed(struct collector *c, pid_t pid, pid_t tid, uint64_t from_
 
 /* --- at the end ------------------------------------------------------------------------------ */
 
-/* By slice and thread, as they come: the two events of a turn stand behind each other. */
+/* By slice and thread, as they come: the two events of a turn are adjacent. */
 static void times_take_out(struct recording *out)
 {
     size_t kept = 0;

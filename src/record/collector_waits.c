@@ -9,9 +9,9 @@
  *     anything else (heap, stack)           no name: reports go by who waits there
  *
  * Chains are a tree as stacks are: a step is (the step before, thread, node, resource, what it
- * does), found by a map. Both lists are bounded; what does not fit is not told apart from waits
- * that nobody looked at. A holder that runs is somewhere else at each look, and a crowd that waits
- * for it has a step each for every place: from half of the list on, such steps have no place.
+ * does), found by a map. Both lists are bounded; what does not fit is merged with waits that were
+ * not inspected. A holder that runs is somewhere else at each look, and a crowd that waits for it
+ * has a step each for every place: from half of the list on, such steps have no place.
  *
  * Cost: a line of maps for each mapping and a symbol table, once a resource; else a look-up. */
 #include "record/collector_private.h"
@@ -42,8 +42,8 @@ struct waits_mapping {
 };
 
 /* A file is mapped in pieces that follow each other, or are further into it with free pages between
- * them: the first has its headers, one its code, and .bss, which has no name, is behind the last.
- * Its code, where we know it, says by how much its addresses were moved. */
+ * them: the first has its headers, one its code, and .bss, which has no name, follows the last. Its
+ * code, where we know it, says by how much its addresses were moved. */
 static bool waits_find_mapping(const struct collector *c, uint32_t process, uint64_t address,
                                struct waits_mapping *out)
 {
@@ -136,7 +136,7 @@ static void waits_name(struct collector *c, uint32_t process, struct recording_r
         r->name = arena_copy(&c->arena, s->name, strlen(s->name));
 }
 
-/* One that is shared is looked for by name once more: each process has it elsewhere. */
+/* One that is shared is looked up again by name: each process has it elsewhere. */
 uint32_t collector_resource(struct collector *c, pid_t pid, enum recording_resource_kind kind,
                             uint64_t address, const char *name, uint64_t at_ns)
 {
@@ -258,7 +258,7 @@ uint64_t collector_function_of(const struct collector *c, struct collector_place
     return ((uint64_t)node->object << 48 ^ start) | UINT64_C(1) << 63;
 }
 
-/* Beyond MOST_TRANSFERS, files are not told apart any more, and then stacks. */
+/* Beyond MOST_TRANSFERS, files are merged, and then stacks. */
 void collector_transfer(struct collector *c, pid_t pid, pid_t tid, struct recording_transfer t,
                         uint64_t at_ns)
 {

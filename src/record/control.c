@@ -10,7 +10,7 @@
  *
  * The program can write anything at any time into this memory. So each record is copied once and
  * then judged, `read` is kept here and only shown there, and a round takes a bounded number of
- * records. It refuses to wait. */
+ * records. It never waits. */
 #include "record/control.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The monitor's end of the control file: recorded processes tell through it what cannot be seen
+/* The monitor's end of the control file: recorded processes report through it what cannot be seen
  * from outside. Specification: docs/formats/control.md.
  *
  * The program can write anything into the file, so nothing in it is believed twice. */
@@ -40,7 +40,7 @@ uint64_t control_lost(const struct control *c);
 /* A program wants what was recorded so far in a folder of its own; "": in the recording. */
 typedef void control_dump(void *context, const char *folder);
 
-/* Passes what was told until now on to the collector; at the end, when all writers have ended,
+/* Passes the reports up to now on to the collector; at the end, when all writers have ended,
  * everything. */
 void control_dispatch(struct control *control, struct collector *c, uint64_t now_ns, bool is_end,
                       control_dump *dump, void *context);

@@ -11,7 +11,7 @@
  *
  *     not there                     made, with its folders
  *     no plain file, a link         left alone: an error
- *     begins as no counters do      left alone: an error, as it is somebody's
+ *     begins as no counters do      left alone: an error, as it is not ours
  *     of another build              renamed to PATH.other-N, and begun anew
  *     damaged                       renamed to PATH.damaged-N, and begun anew
  *     locked for ten seconds        left alone: an error. Its owner may be stopped, until we go on

@@ -43,7 +43,7 @@ struct counter_outcome {
 
 /* Adds each to the file that is there, under the lock that libgcov takes. `most`: the largest count
  * of the program. `is_patient`: waits ten seconds for a lock, and then fails. False with the first
- * *e: a file could not be written, or is somebody else's; the others were. Zeroed *out before the
+ * *e: a file could not be written, or is another program's; the others were. Zeroed *out before the
  * first call. */
 MUST_CHECK bool counter_files_add(const struct counter_place *p, const struct counter_file *files,
                                   size_t len, uint64_t most, bool is_patient,

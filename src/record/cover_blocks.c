@@ -10,7 +10,7 @@
  *   - one byte changes, and changes back before anything else is decided, so threads need not stop:
  *     each either traps and is set back to the instruction, or runs it. A thread that trapped
  *     before another one took the breakpoint away finds a block of ours there, and runs it again;
- *   - memory is told by address and mapping, not by who set what: a forked child has its parent's
+ *   - memory is known by address and mapping, not by who set what: a forked child has its parent's
  *     breakpoints, which are found in its own maps, and a vforked one its parent's memory
  * (space.h);
  *   - that memory stays open, so a breakpoint can be taken away though the first thread has ended,
@@ -61,7 +61,7 @@ struct covering {
 /* --- objects -----------------------------------------------------------------------------------
  */
 
-/* What a distribution installs is nobody's to test, unless it is the program itself. */
+/* What a distribution installs is not under test, unless it is the program itself. */
 static bool path_is_of_system(const char *path)
 {
     static const char *const FOLDERS[] = {"/usr/", "/lib", "/bin/", "/sbin/"};
@@ -71,7 +71,7 @@ static bool path_is_of_system(const char *path)
     return is_found && strncmp(path, "/usr/local/", 11);
 }
 
-/* Read when a process first has it; what is kept of it is its number and one. The first one is the
+/* Read when a process first has it; only its number plus one is kept. The first one is the
  * program. */
 static void *covering_file(void *context, struct object *opened, const char *path, bool *keeps)
 {

@@ -1,4 +1,4 @@
-/* Runs a program that was not compiled for coverage, and tells which of its basic blocks ran. */
+/* Runs a program that was not compiled for coverage, and reports which of its basic blocks ran. */
 #ifndef MONARC_RECORD_COVER_BLOCKS_H
 #define MONARC_RECORD_COVER_BLOCKS_H
 
@@ -12,7 +12,7 @@ struct covered_object {
     struct object *object; /* NULL: could not be read */
     struct code_blocks blocks;
     bool *has_run;    /* of each block */
-    bool is_left_out; /* the system's, which was not asked for */
+    bool is_left_out; /* the system's, which the user did not request */
     const char *why;  /* half a sentence why there are no blocks, or NULL */
     uint64_t unset;   /* blocks whose code in memory was not that of the file, or is not ours to
                          change */

@@ -6,7 +6,7 @@
  *     threads ─► processes ─► spaces (space.h)
  *
  * Stops come in no order that could be relied on: a child's first one may be taken before the fork
- * of its parent, and its end as well. So whichever tells of a thread first puts it into the lists,
+ * of its parent, and its end as well. So whichever reports a thread first puts it into the lists,
  * and before that nothing of it has run:
  *
  *     first stop; fork, vfork, clone  a thread of a process, or a process. Whether that has its
@@ -22,11 +22,11 @@
  *
  * A program whose file gives it rights that we lack would not get them while it is followed. So it
  * is let go before it is executed, at a breakpoint in the C library; how a program that makes the
- * call itself fares, cannot be told before.
+ * call itself fares, cannot be known before.
  *
- * A trap is told from a signal that somebody sent by what the kernel says of it. It finds SIGTRAP
- * blocked at times, in a program that blocked all signals for a while, and then unblocks it for
- * good. That is undone where all other signals of errors are blocked, as is then the case.
+ * The kernel's report of a signal distinguishes a trap from a sent one. It finds SIGTRAP blocked at
+ * times, in a program that blocked all signals for a while, and then unblocks it for good. That is
+ * undone where all other signals of errors are blocked, as is then the case.
  *
  * Signals that end programs are passed on, but for the terminal's, which the program gets as well.
  * Should we be killed, so are all that we follow. */
@@ -118,8 +118,8 @@ static void thread_remove(struct following *f, struct follow_thread *t)
     f->threads.len--;
 }
 
-/* After an exec, and with the end of the first thread, when the kernel says nothing of the others
- * any more. */
+/* After an exec, and with the end of the first thread, when the kernel no longer reports the
+ * others. */
 static void threads_remove_of(struct following *f, const struct follow_process *p)
 {
     for (size_t i = f->threads.len; i-- > 0;)
@@ -223,9 +223,9 @@ static struct follow_process *memory_owner(const struct following *f, pid_t tid,
 
 /* --- a space that is refused -----------------------------------------------------------------
  *
- * A process that has given up being dumped shows its memory to nobody who does not have it open,
- * and neither does a copy of it, in which our breakpoints are. The copy is made to allow it for as
- * long as it takes us to open it, by a call in its own name: it stands behind the one that made it.
+ * A process that has given up being dumped shows its memory only to those who have it open, and so
+ * does a copy of it, in which our breakpoints are. The copy is made to allow it for as long as it
+ * takes us to open it, by a call in its own name: it follows the one that made it.
  */
 
 /* What the call returns; negative: it was refused, or did not come back as it should. */
@@ -467,8 +467,8 @@ static bool thread_ends_alone(pid_t tid)
            ptrace(PTRACE_PEEKUSER, tid, arch->syscall_word * (long)sizeof(long), 0) == SYS_exit;
 }
 
-/* One that ends by itself while another one ends all does not stop here. So each end of all is told
- * of, as it may be the last that is. */
+/* One that ends by itself while another one ends all does not stop here. So each end of all is
+ * reported, as it may be the last report. */
 static bool follow_exit(struct following *f, struct follow_thread *t, struct err *e)
 {
     const struct follow_calls *c = f->calls;
@@ -569,7 +569,7 @@ static void follow_signal(struct following *f, const siginfo_t *info)
     }
 }
 
-/* Until nobody is left: stops as they come, and what is to be done at intervals. */
+/* Until no thread is left: stops as they come, and periodic work. */
 static bool follow_run(struct following *f, const sigset_t *signals, struct err *e)
 {
     struct timespec now, next;
@@ -614,7 +614,7 @@ static bool follow_run(struct following *f, const sigset_t *signals, struct err 
         if ((interval ? sigtimedwait(signals, &info, &wait) : sigwaitinfo(signals, &info)) > 0)
             follow_signal(f, &info);
     }
-    while (f->processes.len) { /* whose end the kernel did not tell us */
+    while (f->processes.len) { /* whose end the kernel did not report */
         struct err ignored = {0};
         ok &= process_remove(f, f->processes.at[0], 0, ok ? e : &ignored);
     }

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 /* What the caller does at each, always with a thread `tid` that is stopped in the space. Functions
- * may be NULL; false with *e: what is asked for cannot be had, but the program goes on. */
+ * may be NULL; false with *e: the request cannot be met, but the program goes on. */
 struct follow_calls {
     void *context;
     /* A copy of another space, by fork, in which nothing has run. `from`: that one, or NULL. */
@@ -44,7 +44,7 @@ struct follow_result {
     int status;           /* the program's, as a shell has it */
     uint64_t processes;   /* that were followed; an exec begins no other */
     uint64_t with_rights; /* programs with rights of their files, which were not followed */
-    bool was_stopped;     /* by a signal, while processes ran that the program had left behind */
+    bool was_stopped;     /* by a signal, while processes ran that outlived the program */
 };
 
 /* Until the last process that is followed has ended. Signals that would end us are the program's;

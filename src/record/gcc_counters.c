@@ -181,7 +181,7 @@ static bool function_take(struct gcc_counters *g, struct list_look *look, uint64
     return true;
 }
 
-/* One object file's part. *next: the one behind it. */
+/* One object file's part. *next: the one after it. */
 static bool info_take(struct gcc_counters *g, struct list_look *look, uint64_t info, uint64_t *next)
 {
     uint32_t version, stamp[2], len;

@@ -1,9 +1,9 @@
 /* What is mapped: files, each once, and the lists of where they are in each process.
  *
  * A mapping names its file by path and build-id, or by path, device and inode where the kernel
- * could not read the build-id at that moment. Both may be told of one file, so the file itself
- * decides whether two identities are the same. Paths are no identity: a file may be replaced while
- * programs that have the old one run on.
+ * could not read the build-id at that moment. One file may be reported with both, so the file
+ * itself decides whether two identities are the same. Paths are no identity: a file may be replaced
+ * while programs that have the old one run on.
  *
  * A file is opened once, by its first sample, and stays open with its unwind tables. It is looked
  * for in this order, and taken only if build-id or inode say that it is the one that was mapped:
@@ -77,7 +77,7 @@ static struct image *images_image_new(struct images *s, enum recording_object_ki
     return image;
 }
 
-/* By what was told of it, which its build-id as it is now need not be: a file that was told by its
+/* By its reported identity, which may lack its present build-id: a file that was reported by its
  * inode has a build-id once it is opened. */
 static bool images_is_same_file(const struct image *image, const struct image_identity *id,
                                 const char *path)
@@ -88,7 +88,7 @@ static bool images_is_same_file(const struct image *image, const struct image_id
            (!id->build_id.len || !memcmp(o->build_id, id->build_id.at, id->build_id.len));
 }
 
-/* The kernel tells a file's build-id, or, where it could not read that at the moment, its inode:
+/* The kernel reports a file's build-id, or, where it could not read that at the moment, its inode:
  * the file itself says whether two of that path are one. */
 static bool images_is_twin(struct images *s, uint32_t number, const struct image_identity *id)
 {
@@ -102,9 +102,8 @@ static bool images_is_twin(struct images *s, uint32_t number, const struct image
     return stat(image->object.path, &st) == 0 && st.st_ino == id->inode && st.st_dev == id->device;
 }
 
-/* By path and identity; `attempt` walks over others that have the same hash. A file that is told in
- * the other way may be there under another key, so all of its path are asked before it is a new
- * one. */
+/* By path and identity; `attempt` walks over others that have the same hash. A file reported in the
+ * other way may be there under another key, so all of its path are asked before it is a new one. */
 uint32_t images_file(struct images *s, const struct image_identity *id)
 {
     struct image_identity known = *id;
@@ -168,7 +167,7 @@ uint32_t images_other(struct images *s, enum recording_object_kind kind, uint32_
 
 /* --- opening --------------------------------------------------------------------------------- */
 
-/* Whether the file is the one that was mapped, as far as was told. */
+/* Whether the file is the one that was mapped, as far as reported. */
 static bool images_is_recorded_file(const struct images *s, const struct image *image,
                                     const char *path, struct object *o)
 {
@@ -256,8 +255,8 @@ bool images_is_elf(const struct image_identity *id)
     return images_is_elf_at(places[0], id) || images_is_elf_at(places[1], id);
 }
 
-/* Where it was mapped from; else what the process can still show of it. Says of the object whether
- * it is found under its path. */
+/* Where it was mapped from; else what the process can still show of it. Records whether the object
+ * is found under its path. */
 static struct object *images_find_file(struct images *s, struct image *image)
 {
     const char *path = image->object.path;
@@ -285,7 +284,7 @@ static struct object *images_find_file(struct images *s, struct image *image)
             return o;
         }
     /* A file of which nothing could be opened may be there all the same: as a packer left it,
-     * without section headers, or not for us to read. Where the kernel told its build-id and no
+     * without section headers, or not for us to read. Where the kernel reported its build-id and no
      * inode, nothing else can be compared. */
     enum object_failure why;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -339,7 +338,7 @@ static void images_take_tables(struct images *s, struct image *image)
     image->object.has_unwind = image->tables != NULL;
 }
 
-/* Tried once. Its build-id becomes the object's, if the kernel told none. */
+/* Tried once. Its build-id becomes the object's, if the kernel reported none. */
 struct object *images_open(struct images *s, uint32_t number)
 {
     struct image *image = s->all.at[number];
@@ -443,7 +442,7 @@ const struct mapping *mappings_find(const struct mappings *m, uint64_t address)
 }
 
 /* What reaches into the range of the new one from below ends where that starts; what reaches out
- * above goes on behind it; what lies within is gone:
+ * above goes on after it; what lies within is gone:
  *
  *     before   [ a        ][ b ][ c     ]
  *     put           [ new           ]

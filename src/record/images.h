@@ -2,8 +2,8 @@
  * them.
  *
  * A file is opened when its first sample comes, while the process that mapped it is likely to live:
- * a file that was deleted or replaced since is looked for behind /proc. Objects of a run and images
- * have the same numbers. */
+ * a file that was deleted or replaced since is looked for through /proc. Objects of a run and
+ * images have the same numbers. */
 #ifndef MONARC_RECORD_IMAGES_H
 #define MONARC_RECORD_IMAGES_H
 
@@ -19,11 +19,11 @@
 
 struct object;
 
-/* A file, or what stands for code in no file, and what was opened of it. Owned by struct images. */
+/* A file, or a stand-in for code in no file, and its opened parts. Owned by struct images. */
 struct image {
     struct recording_object object; /* what the run will say */
-    uint64_t device, inode;         /* 0: the build-id tells */
-    uint32_t told_bytes; /* of the build-id, by who mapped it; the file may have told it later */
+    uint64_t device, inode;         /* 0: by build-id */
+    uint32_t told_bytes; /* of the build-id, by who mapped it; may come from the file later */
 
     /* For opening: one process that had it, and where. */
     pid_t pid;
@@ -54,7 +54,7 @@ struct images {
     struct bytes vdso_id;         /* replayed: of the vDSO that was mapped */
 };
 
-/* A file as a mapping tells it. */
+/* A file as a mapping describes it. */
 struct image_identity {
     const char *path;
     struct bytes build_id;
@@ -68,7 +68,7 @@ void images_deinit(struct images *s);
 
 /* The number of a file, or of an object that is no file. */
 uint32_t images_file(struct images *s, const struct image_identity *id);
-/* The same for one whose functions somebody will list: it is not opened. */
+/* The same for one whose functions the caller will list: it is not opened. */
 uint32_t images_listed(struct images *s, const struct image_identity *id);
 uint32_t images_other(struct images *s, enum recording_object_kind kind, uint32_t process);
 

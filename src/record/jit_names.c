@@ -1,9 +1,9 @@
 /* Readers of perf maps and jitdumps: bytes in, functions at addresses out. They open nothing.
  *
- * Both kinds of file are written while the program runs, so that a function may be told whose code
- * was freed and used again: of all that were at an address, the last one names it. Only functions
- * that hold one of the given addresses are kept, which bounds memory by what was sampled. Placing
- * takes time in proportion to functions and addresses, but for sorting.
+ * Both kinds of file are written while the program runs, so that they may name a function whose
+ * code was freed and used again: of all that were at an address, the last one names it. Only
+ * functions that hold one of the given addresses are kept, which bounds memory by what was sampled.
+ * Placing takes time in proportion to functions and addresses, but for sorting.
  *
  * Names are the program's: they are cut at JIT_NAME_BYTES, and cannot move a terminal's cursor.
  * Sources: Documentation/jit-interface.txt and jitdump-specification.txt of tools/perf. */
@@ -280,7 +280,7 @@ static uint32_t *place_last(const struct jit_names *n, struct arena *a)
     return last;
 }
 
-/* How many addresses functions of different names had, of [from, to), which one file told, where
+/* How many addresses functions of different names had, of [from, to), which one file lists, where
  * that file names the address. A sweep over the addresses: `here` counts the functions of each name
  * that have begun and not ended; it is zero before and after. */
 static uint32_t place_reused(const struct jit_names *n, const uint32_t *last, uint32_t *here,

@@ -1,6 +1,6 @@
 /* Finding and reading what threads publish.
  *
- * A process is looked at when it has been sampled for some milliseconds, and again at longer and
+ * A process is inspected when it has been sampled for some milliseconds, and again at longer and
  * longer distances until it publishes something; from then on ten times a second, as the names of
  * keys may grow. The stamp in the header of its context says when that changed, and is 0 while it
  * does: what was read between two equal stamps is whole.
@@ -14,7 +14,7 @@
  * seen twice. (x86-64 shows stores of another CPU in their order; other machines do not, and there
  * only threads that are stopped or wait would be read.)
  *
- * The thread pointer comes from the registers of a thread that is stopped. Else the kernel tells
+ * The thread pointer comes from the registers of a thread that is stopped. Else the kernel reports
  * where a thread's list of robust mutexes is, which glibc keeps in the struct that the thread
  * pointer points to: it is looked for in the bytes before, by its pointers to itself.
  *
@@ -48,7 +48,7 @@ enum {
     MOST_PAYLOAD = 64 << 10, /* of a context */
     MOST_SEEN = 100000,      /* readings that were not taken yet */
     TRIES = 3,
-    MOST_CHANGES = 64,    /* of what one process says of itself */
+    MOST_CHANGES = 64,    /* of one process's own attributes */
     VERSION = 2,          /* of contexts; of others nothing is known */
     PTHREAD_BYTES = 4096, /* of glibc's struct, at most */
 };
@@ -327,7 +327,7 @@ static struct labels_process *labels_process(struct labels *l, pid_t pid, uint64
 }
 
 /* What the context says. Some programs change it all the time: its texts are those of the last
- * reading, and the collector, which keeps what it is told, is told a limited number of times. */
+ * reading, and the collector, which keeps all reports, gets a limited number of them. */
 static void labels_read_context(struct labels *l, pid_t pid, struct labels_process *p,
                                 uint64_t now_ns)
 {
@@ -348,7 +348,7 @@ static void labels_read_context(struct labels *l, pid_t pid, struct labels_proce
         else
             l->many_changes++;
     }
-    /* The library with the variable may be loaded, or be told of, later than this is published. */
+    /* The library with the variable may be loaded, or reported, later than this is published. */
     const char *schema = p->context ? p->context->schema : NULL;
     bool has_threads = schema && (!strcmp(schema, "tlsdesc_v1_dev") || !strcmp(schema, "tls_v1"));
     if (has_threads && p->place == PLACE_NONE)
@@ -554,7 +554,7 @@ uint32_t labels_waiting(struct labels *l, pid_t pid, pid_t tid, uint64_t now_ns)
 
 /* --- threads that run ------------------------------------------------------------------------ */
 
-/* A record that is longer than usual is cut, and not told from others that begin alike. */
+/* A record that is longer than usual is cut, and equals others that begin alike. */
 void labels_observe(struct labels *l, pid_t pid, pid_t tid)
 {
     uint8_t record[LABELS_MOST_RECORD];

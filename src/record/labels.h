@@ -46,7 +46,7 @@ uint32_t labels_at(struct labels *l, pid_t pid, pid_t tid, uint64_t at_ns);
 void labels_exec(struct labels *l, pid_t pid);
 void labels_exit(struct labels *l, pid_t pid, pid_t tid);
 
-/* Tells the collector what could not be read, and what is not sure. Once, at the end. */
+/* Reports to the collector what could not be read, and what is not sure. Once, at the end. */
 void labels_finish(struct labels *l);
 
 /* --- what is published, for tests ------------------------------------------------------------- */
@@ -65,7 +65,7 @@ struct labels_context {
 bool labels_context_read(struct bytes payload, struct labels_context *out, struct arena *a);
 
 /* Reads a thread's record, attributes and all, into labels with different keys, at most
- * LABELS_MOST_KEYS. *ids points to the trace's id and, behind it, the span's; NULL: there are none.
+ * LABELS_MOST_KEYS. *ids points to the trace's id and, after it, the span's; NULL: there are none.
  * false: it is not valid. *is_cut: its attributes end within one. *has_unknown: there are keys that
  * the context does not name. */
 bool labels_record_read(struct bytes record, const struct labels_context *context,

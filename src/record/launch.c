@@ -83,7 +83,7 @@ void launch_take_state(const struct launch_state *s)
         personality((unsigned long)(now & ~ADDR_NO_RANDOMIZE));
 }
 
-/* Waits for its order, takes our state on, and executes; tells the errno if that fails. */
+/* Waits for its order, takes our state on, and executes; reports the errno if that fails. */
 static _Noreturn void launch_become_program(const struct launch_plan *p)
 {
     struct launch_news failed = {0};
@@ -287,8 +287,8 @@ const char *preload_in_path(const char *program, struct arena *a)
     }
 }
 
-/* Whether the recorder is in the program, or among its libraries. A program that only refers to it
- * asks for the recorder, weakly, and has none. */
+/* Whether the recorder is in the program, or among its libraries. A program that only calls it has
+ * a weak reference and no recorder. */
 static bool has_recorder(struct object *o)
 {
     static const char library[] = "libmonarc_rt.so";

@@ -68,7 +68,7 @@ bool preload_counts_calls(const char *program);
 /* As execvp() would find it; the name itself where it would not. */
 const char *preload_in_path(const char *program, struct arena *a);
 
-/* Puts the library behind those that LD_PRELOAD names already. */
+/* Puts the library after those that LD_PRELOAD names already. */
 const char *preload_value(const char *library, struct arena *a);
 
 #endif

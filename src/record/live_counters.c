@@ -16,8 +16,8 @@
  *                                        set it; elsewhere than on x86 as of the last reading
  *
  * What is counted belongs to a space (space.h), so nothing is counted twice: it is read and written
- * once, when the last thread in it ends, while that is stopped, so that files are there before
- * anybody sees the end. The program's own writing goes to /dev/null. Costs a copy of the counters
+ * once, when the last thread in it ends, while that is stopped, so that files are there before any
+ * process sees the end. The program's own writing goes to /dev/null. Costs a copy of the counters
  * an interval, and two at each dlopen and dlclose. An object that is gone keeps its last reading;
  * loaded again, it begins at 0, and both add up. Sections count as far as they are mapped; one that
  * claims more is left out. Not read: counters of the optimiser; objects that are stripped of the
@@ -179,8 +179,8 @@ static void image_add(struct image *into, const struct image *from)
         into->bytes[SECTION_BITMAP].at[k] |= from->bytes[SECTION_BITMAP].at[k];
 }
 
-/* What is no longer mapped keeps what was read of it. Of an object that comes and goes often one
- * is kept, with the sum. */
+/* What is no longer mapped keeps its counts. Of an object that comes and goes often one is kept,
+ * with the sum. */
 static void counted_part(struct counted *c)
 {
     for (size_t k = c->images.len; k-- > 0;) {
@@ -438,7 +438,7 @@ static void watching_look(void *context, struct space *s, pid_t tid)
 }
 
 /* A process that has its parent's memory makes libgcov write what both have counted, and believe
- * that this was the end of it: so it is told to count anew. */
+ * that this was the end of it: so it is made to count anew. */
 static void watching_executing(void *context, struct space *s, pid_t tid)
 {
     struct counted *c = counted_of(s);

@@ -17,7 +17,7 @@ struct live_counters_result {
     int status;                           /* the program's, as a shell has it */
     uint64_t processes, written, without; /* without: nothing in them counts */
     uint64_t replaced, killed; /* whose counts are as of the last reading: by exec, by SIGKILL */
-    uint64_t stripped;         /* objects whose version cannot be told */
+    uint64_t stripped;         /* objects whose version is unknown */
     uint64_t gcc_files;        /* that were added to for programs of gcc's, */
     uint64_t gcc_written;      /* objects whose libgcov has written itself, */
     uint64_t gcc_foreign;      /* and those of a version that is not known */
@@ -25,7 +25,7 @@ struct live_counters_result {
     uint64_t unmapped;         /* objects whose sections are not mapped as their files say */
     uint64_t unreadable;       /* spaces that could not be read */
     uint64_t with_rights;      /* programs with rights of their files, which were not followed */
-    bool was_stopped;          /* by a signal, while processes ran that the program left behind */
+    bool was_stopped;          /* by a signal, while processes ran that outlived the program */
     char *example;             /* the first file; the caller frees it */
 };
 

@@ -2,15 +2,15 @@
  *
  *     start     signals are blocked and read from a descriptor; the program is started, or attached
  *               to; a source is opened: perf events, else ptrace
- *     loop      what the program tells, a round of the source, then sleep until the source wants to
- *               be asked again, its buffer fills, or a signal comes
+ *     loop      what the program reports, a round of the source, then sleep until the source is due
+ *               again, its buffer fills, or a signal comes
  *     end       the program and its processes have ended, time is up, or we are to stop
- *     describe  what the recording says of itself, and CPU time that no sample is of
+ *     describe  the machine, method and command, and CPU time that no sample covers
  *
  * Waiting for children is done here alone, so that no end of a process is taken by the wrong part.
  * Signals that would end us go on to the program: the recording outlives Ctrl-C.
  *
- * It refuses to choose: which sources may be used, and for how long, is in its options. */
+ * The caller decides which sources may be used, and for how long. */
 #include "record/monitor.h"
 
 #include "base/file.h"
@@ -69,7 +69,7 @@ struct monitor {
 
 /* --- signals and children -------------------------------------------------------------------- */
 
-/* Those that would end us are passed on. SIGCHLD tells of the program, which starts with the mask
+/* Those that would end us are passed on. SIGCHLD is about the program, which starts with the mask
  * and the dispositions that we had before. */
 static bool monitor_take_signals(struct monitor *m)
 {
@@ -88,8 +88,8 @@ static bool monitor_take_signals(struct monitor *m)
     return m->signals >= 0;
 }
 
-/* A child that has ended. What the system tells of it at last includes those that it waited for;
- * its clock, as long as it is there, does not. */
+/* A child that has ended. The system's last account of it includes those that it waited for; its
+ * clock, as long as it is there, does not. */
 struct monitor_child {
     struct rusage usage;
     int status;
@@ -167,7 +167,7 @@ static void monitor_reap(struct monitor *m)
     }
 }
 
-/* --- what the program tells ------------------------------------------------------------------ */
+/* --- reports of the program ------------------------------------------------------------------- */
 
 static void monitor_describe(struct monitor *m, struct recording *out);
 
@@ -190,7 +190,7 @@ static void monitor_dump(void *context, const char *folder)
     recording_deinit(&so_far);
 }
 
-/* Passes on what recorders in the program have told. */
+/* Passes on reports of recorders in the program. */
 static void monitor_listen(struct monitor *m, bool is_end)
 {
     if (m->control)
@@ -247,7 +247,7 @@ static void monitor_wait(struct monitor *m, uint64_t ns)
     monitor_reap(m);
 }
 
-/* Children are waited for after finish() once more: their last stops are the source's. */
+/* Children are waited for again after finish(): their last stops are the source's. */
 static void monitor_loop(struct monitor *m)
 {
     for (uint64_t now = clock_now(); monitor_goes_on(m, now); now = clock_now()) {
@@ -449,8 +449,8 @@ static bool monitor_attach(struct monitor *m, struct err *e)
     "CPU time of context switches, during which the clock of samples stands " \
     "still: %" PRIu64 " times"
 
-/* By ptrace, what nobody has is what programs that were left alone used after the last look at
- * them, and what they started. False: there are none. */
+/* By ptrace, the unassigned rest is what untraced programs used after their last reading, and what
+ * they started. False: there are none. */
 static bool monitor_add_to_left(struct recording *out, uint64_t ns)
 {
     size_t kinds = 0, last = 0;

@@ -48,14 +48,14 @@ struct monitor_options {
     const char
         *control; /* file to make, for recorders in the program to speak through; NULL: none */
 
-    /* Called with what was recorded so far when the program asks for it (monarc_rt_dump). */
+    /* Called with what was recorded so far when the program requests it (monarc_rt_dump). */
     void (*dump)(void *context, const char *folder, const struct recording *so_far);
     void *context;
     const struct event_list *events;
-    struct monitor_files *files; /* gets them at the end; NULL: nobody wants them */
+    struct monitor_files *files; /* gets them at the end; NULL: not wanted */
 };
 
-/* What became of the program and of the attempt to watch it. */
+/* The results of the program and of watching it. */
 struct monitor_result {
     int status;           /* the program's exit status, as a shell would have it */
     bool has_started;     /* else `status` says why not, and *e */

@@ -51,7 +51,7 @@ static int proc_open(pid_t pid, pid_t tid, const char *file)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The length of what was read, with a NUL behind it; 0: nothing. */
+/* The length of what was read, a NUL follows; 0: nothing. */
 static size_t proc_read_fd(int fd, char *to, size_t room)
 {
     ssize_t got = fd < 0 ? -1 : pread(fd, to, room - 1, 0);
@@ -255,7 +255,7 @@ bool proc_has_thread(pid_t pid, pid_t tid)
     return access(path, F_OK) == 0;
 }
 
-/* The text behind a key of /proc/PID/status, or NULL. */
+/* The text after a key of /proc/PID/status, or NULL. */
 static const char *proc_status_value(const char *text, const char *key)
 {
     const char *found = strstr(text, key);
@@ -379,7 +379,7 @@ bool proc_process_cpu_split(pid_t pid, uint64_t *user_ns, uint64_t *system_ns)
     return true;
 }
 
-/* One part a page: the kernel copies whole parts or none, and what lies behind the end of the stack
+/* One part a page: the kernel copies whole parts or none, and what lies beyond the end of the stack
  * costs only its own part. */
 size_t proc_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room)
 {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Two files of a thread that are looked at again and again. */
+/* Two files of a thread that are read again and again. */
 struct proc_thread {
     int schedstat, syscall; /* -1: not open */
 };
@@ -38,15 +38,15 @@ uint64_t proc_thread_waits(pid_t pid, pid_t tid);
 /* Whether it runs or could run, rather than sleep or be stopped. */
 bool proc_thread_runs(struct proc_thread *t, pid_t pid, pid_t tid, bool keep);
 
-/* Tells the calls that it sleeps in apart, by number, arguments and place; 0: it runs, or that is
+/* Distinguishes the calls that it sleeps in, by number, arguments and place; 0: it runs, or that is
  * not known. */
 uint64_t proc_thread_call(struct proc_thread *t, pid_t pid, pid_t tid, bool keep);
 
 /* The CPU it runs on, or ran on last; -1: not known. */
 int proc_thread_place(pid_t pid, pid_t tid);
 
-/* When it last began or ended to run, in milliseconds of a clock of its CPU, near enough to tell
- * which thread ran before another; 0: not known. */
+/* When it last began or ended to run, in milliseconds of a clock of its CPU, near enough to order
+ * the runs of threads; 0: not known. */
 double proc_thread_last_run(pid_t pid, pid_t tid);
 
 /* What a thread transferred in its life; tid 0: what its process did, with all children that it has
@@ -55,7 +55,7 @@ struct recording_transferred;
 bool proc_transferred(pid_t pid, pid_t tid, struct recording_transferred *out);
 
 /* The file of a process's account, -1: none. It can be read when the process has ended and is not
- * waited for yet; who is not root cannot open it any more then. */
+ * waited for yet; only root can open it from then on. */
 int proc_open_account(pid_t pid);
 bool proc_transferred_at(int fd, struct recording_transferred *out);
 
@@ -123,9 +123,10 @@ size_t proc_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room);
 size_t proc_read_memory(pid_t pid, uint64_t from, void *to, size_t len);
 
 /* Asks the scheduler, from Linux 6.12 on, for short turns of the calling thread, which begin the
- * sooner. For where being late makes figures worse on a busy machine: threads that are to be looked
- * at now, and periods of threads that begin. It costs who runs in our place; older kernels ignore
- * it. Processes that we fork from then on do not have it, and the program was forked before. */
+ * sooner. For where being late makes figures worse on a busy machine: threads that must be
+ * inspected now, and periods of threads that begin. It costs who runs in our place; older kernels
+ * ignore it. Processes that we fork from then on do not have it, and the program was forked
+ * before. */
 void request_short_slice(void);
 
 #endif

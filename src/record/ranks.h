@@ -1,4 +1,4 @@
-/* Which rank of a parallel job a process is, told from its environment. */
+/* The rank of a process in a parallel job, from its environment. */
 #ifndef MONARC_RECORD_RANKS_H
 #define MONARC_RECORD_RANKS_H
 

@@ -1,7 +1,7 @@
 /* What watches a tree of processes: perf events or, where they are refused, ptrace.
  *
- * The monitor owns the loop, the signals and waitpid(); a source is asked in turn and tells the
- * collector what it sees.
+ * The monitor owns the loop, the signals and waitpid(); a source is called in turn and reports to
+ * the collector what it sees.
  *
  *     monitor_loop:   while it goes on:  wait(source->round())   signals, children -> stopped()
  *                     then               source->finish()        and at last free()

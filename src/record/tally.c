@@ -12,8 +12,7 @@
  *
  * So the list has at most TALLY_SLICES slices, whatever the run's length. What lasted, as waits do,
  * has a row in each slice that it touched: MOST_LASTING rows, and the slices get longer early.
- * Slices whose length was asked for stay, unless they are too many for the file, or MOST_CLOSED
- * rows.
+ * Slices of a requested length stay, unless they are too many for the file, or MOST_CLOSED rows.
  *
  * Weights are spread by differences of running sums, so that no rounding is lost.
  *
@@ -28,7 +27,7 @@
 
 enum { FIRST_SLICE_NS = 2 * 1000 * 1000, MOST_LASTING = 1 << 19 };
 
-/* Rows of short slices that were asked for: 128 MiB. Slices get longer beyond it. */
+/* Rows of short slices on request: 128 MiB. Slices get longer beyond it. */
 enum { MOST_CLOSED = 1 << 22 };
 
 void tally_init(struct tally *t, uint64_t slice_ns)
@@ -119,8 +118,8 @@ static size_t tally_add_up(struct recording_sample *at, size_t len)
     return kept;
 }
 
-/* A number of a long slice that looks like chance, and is the same whenever it is asked for: where
- * its window is. Splitmix64, by Vigna. */
+/* A number of a long slice that looks like chance, and is the same at each call: where its window
+ * is. Splitmix64, by Vigna. */
 static uint64_t tally_chance(uint64_t slice, uint64_t slice_ns)
 {
     uint64_t z = slice * UINT64_C(0x9e3779b97f4a7c15) + slice_ns;
@@ -139,7 +138,7 @@ static uint32_t tally_is_merged(const struct tally *t, uint64_t slice, uint64_t 
     return at_ns >= begin && at_ns - begin < RECORDING_ORDERED_NS ? 0 : TALLY_MERGED;
 }
 
-/* The map goes with the slice: its keys are places in `open`. */
+/* The map is freed with the slice: its keys are places in `open`. */
 static void tally_close_slice(struct tally *t)
 {
     for (size_t i = 0; i < t->open.len; i++)

@@ -51,7 +51,7 @@ enum {
     MOST_THREADS = 64, /* that are wanted at a time */
     LEAST_SLEEP_NS = 20000,
     LONGEST_PERIODS = 8,           /* between two looks */
-    WANTED_NS = 100 * 1000 * 1000, /* after it was last asked for */
+    WANTED_NS = 100 * 1000 * 1000, /* after the last request */
     LEAST_ROOM = 256 << 10,        /* bytes of a stack */
     MOST_KEPT = 64 << 20,          /* bytes that were not taken yet; more is forgotten */
     MOST_SPARE = 16,               /* rooms for stacks, to be used again */
@@ -136,7 +136,7 @@ static uint64_t looks_head(const struct looked_thread *t)
     return __atomic_load_n(&header->data_head, __ATOMIC_ACQUIRE);
 }
 
-/* The record `at` bytes behind the newest one's start; returns its length; 0: there is none, or it
+/* The record `at` bytes after the newest one's start; returns its length; 0: there is none, or it
  * makes no sense. */
 static size_t looks_record(const struct deep_looks *l, const struct looked_thread *t, uint64_t at,
                            uint8_t room[MOST_RECORD], struct perf_record *out)

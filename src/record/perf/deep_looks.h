@@ -28,7 +28,7 @@ struct deep_look {
 };
 
 /* The thread's whole stack is wanted for a moment from now on; `room`: this many bytes, at most.
- * false: it has ended, may not be looked at, or too many are wanted. */
+ * false: it has ended, may not be inspected, or too many are wanted. */
 bool deep_looks_want(struct deep_looks *l, pid_t pid, pid_t tid, size_t room);
 
 /* The thread has ended. */

@@ -72,7 +72,7 @@ struct deep_stacks {
 
 /* --- samples --------------------------------------------------------------------------------- */
 
-/* What is known of a thread, which begins now if nothing is. Pointers are good until the next one
+/* The state of a thread, begun now if there is none. Pointers are good until the next one
  * begins. */
 static struct deep_thread *deep_thread(struct deep_stacks *d, pid_t tid)
 {
@@ -196,7 +196,7 @@ bool deep_stacks_sampled(struct deep_stacks *d, const struct collector_sample *s
         return false;
     struct deep_thread *t = deep_thread(d, s->tid);
     struct deep_sample waits = {.sample = *s, .place = place};
-    /* Asked for with each sample: who has no deep stack any more is not looked at any more. */
+    /* Requested with each sample: a thread without a deep stack is no longer inspected. */
     if (s->at_ns < t->pause_ns || !deep_looks_want(d->source, s->pid, s->tid, d->room))
         return false;
     deep_kind(d, &waits);
@@ -304,7 +304,7 @@ static void deep_count(struct deep_stacks *d, const struct deep_look *look)
             i++;
 }
 
-/* Looks wait as well: records of what happened before them may not have been told yet. */
+/* Looks wait as well: records of what happened before them may not have been reported yet. */
 static void deep_queue(void *context, const struct deep_look *look)
 {
     struct deep_stacks *d = context;

@@ -1,9 +1,9 @@
-/* Stacks that go on behind what the kernel copies of them with a sample.
+/* Stacks that go on beyond the part that the kernel copies with a sample.
  *
  * Such a sample is not counted at once. It waits for a look at its thread (deep_looks.h), which
  * reads the whole stack while the thread stands: then that place counts instead, for all samples
  * that wait and were in the same function, with their weights. A look only counts if its own stack
- * goes on behind what a sample would have had of it. So what is said of a thread was seen of that
+ * goes on beyond what a sample would have copied. So what is said of a thread was seen of that
  * thread, and no stack is made of two.
  *
  *     sample    what the kernel copied           leaf <- parse <- parse <- ... cut
@@ -32,10 +32,10 @@ struct deep_stacks *deep_stacks_new(struct collector *c, struct deep_looks *p, s
 bool deep_stacks_sampled(struct deep_stacks *d, const struct collector_sample *s,
                          struct collector_place place);
 
-/* Takes what was looked at, before records of that time are told. */
+/* Takes finished looks, before records of that time are reported. */
 void deep_stacks_take(struct deep_stacks *d);
 
-/* Everything up to then was told: looks up to then count. */
+/* Everything up to then was reported: looks up to then count. */
 void deep_stacks_until(struct deep_stacks *d, uint64_t until_ns);
 
 /* The thread has ended, or executes another program; all have. */

@@ -97,7 +97,7 @@ static bool events_modifiers(struct event_word text, struct event_choice *c, str
     return true;
 }
 
-/* Behind `mem:`, ADDRESS[/LENGTH][:ACCESS][:MODIFIERS]. */
+/* After `mem:`, ADDRESS[/LENGTH][:ACCESS][:MODIFIERS]. */
 static bool events_breakpoint(struct event_word text, struct event_choice *c, struct err *e)
 {
     enum { ANY_DATA = 3, CODE = 4 }; /* of HW_BREAKPOINT_R, _W and _X: bits 0 to 2 */
@@ -157,7 +157,7 @@ static enum events_found events_simple(struct arena *a, const char *root, struct
     return event_raw(name, c) ? EVENTS_FOUND : EVENTS_NONE;
 }
 
-/* A name with a dot is mostly a vendor's, for which another way is to be told. */
+/* A name with a dot is mostly a vendor's, for which the message names another way. */
 static bool events_unknown(struct event_word name, struct err *e)
 {
     bool is_vendors = memchr(name.at, '.', name.len) != NULL;
@@ -421,7 +421,7 @@ bool events_probe(struct event_choice *c, struct err *e)
     bool is_refused = error == EACCES || error == EPERM;
     if (is_refused && !c->in_kernel && !c->kernel_only && !c->user_only) {
         attr.exclude_kernel = attr.exclude_hv = 1;
-        error = probe_open(attr, false); /* which also tells whether the event is there at all */
+        error = probe_open(attr, false); /* which also shows whether the event is there at all */
         c->user_only = !error;
     }
     return !error || probe_why(c, &attr, error, e);

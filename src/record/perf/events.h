@@ -15,9 +15,9 @@
  * code, as the manual of the processor has it.
  *
  * Clocks have a fixed period, 1e9 / rate ns. Counters are left to the kernel's frequency mode
- * unless a period is asked for: floods are thinned to the rate. A sample carries a period then, but
- * the kernel tells the one that begins, not the one that ended: sums are right within 2 %
- * of 100,000 events, and may be several times too large of 1,000, while it looks for a period. */
+ * unless a period is requested: floods are thinned to the rate. A sample carries a period then, but
+ * the kernel reports the one that begins, not the one that ended: sums are right within 2 % of
+ * 100,000 events, and may be several times too large of 1,000, while it looks for a period. */
 #ifndef MONARC_RECORD_PERF_EVENTS_H
 #define MONARC_RECORD_PERF_EVENTS_H
 
@@ -26,8 +26,8 @@
 #include "base/vec.h"
 #include "profile/model/recording.h"
 
-/* One event, as it was chosen: what the kernel needs to open it, and what a recording says of
- * it. */
+/* One event, as it was chosen: what the kernel needs to open it, and its description in a
+ * recording. */
 struct event_choice {
     const char *name; /* as it is to be shown */
     uint32_t type;    /* the first fields of struct perf_event_attr */
@@ -43,8 +43,7 @@ struct event_choice {
     bool in_kernel; /* happens in the kernel alone: user_only would count none */
 };
 
-/* The events of a recording, in the order in which they were asked for; the first is the main
- * one. */
+/* The events of a recording, in the order of the request; the first is the main one. */
 struct event_list {
     struct arena arena; /* names */
     VEC(struct event_choice) choices;

@@ -210,7 +210,7 @@ bool event_general(struct event_word name, struct event_choice *c)
     return true;
 }
 
-/* Up to 16 hexadecimal digits behind r, or behind r0x. */
+/* Up to 16 hexadecimal digits after r or r0x. */
 bool event_raw(struct event_word name, struct event_choice *c)
 {
     uint64_t code = 0;

@@ -1,10 +1,10 @@
-/* What the files of the parser of events share.
+/* Shared by the files of the parser of events.
  *
  *     events.c        the text of a list: words, modifiers, terms, breakpoints; whether an event is
  * to be had, and why not events_sysfs.c  units and tracepoints, which the kernel describes in files
  *     events_list.c   the kernel's general events and cache events, by name; what is to be had here
  *
- * Words point into the user's text; whatever is kept of one is copied into an arena. */
+ * Words point into the user's text; what is kept is copied into an arena. */
 #ifndef MONARC_RECORD_PERF_EVENTS_PRIVATE_H
 #define MONARC_RECORD_PERF_EVENTS_PRIVATE_H
 
@@ -23,7 +23,7 @@ static inline bool event_word_is(struct event_word w, const char *text)
     return strlen(text) == w.len && !memcmp(w.at, text, w.len);
 }
 
-/* The word before the first of `ends` in *rest, which moves behind it; *end is the character found,
+/* The word before the first of `ends` in *rest, which moves past it; *end is the character found,
  * or 0. */
 struct event_word event_word_until(struct event_word *rest, const char *ends, char *end);
 

@@ -279,7 +279,7 @@ char *event_tracing_path(struct arena *a, const char *root)
     return NULL;
 }
 
-/* errno tells which of the three reasons it is. */
+/* errno says which of the three reasons it is. */
 static bool events_no_tracepoint(const char *path, struct err *e)
 {
     if (errno == EACCES || errno == EPERM)

@@ -21,7 +21,7 @@
  * program, and where the first sample of a thread falls is up to chance, so that each moment of a
  * thread can be met, the first ones as well. periods.c has the method. */
 
-/* What periods are drawn from. The kind is in the period's lowest bits, so that a sample tells it.
+/* What periods are drawn from. The kind is in the period's lowest bits, so that a sample has it.
  */
 enum period_kind {
     PERIOD_FIXED,    /* not drawn: the nominal one */
@@ -53,7 +53,7 @@ void periods_deinit(struct periods *p);
 /* The period of the clocks that are made next. Safe beside periods_weigh() in another thread. */
 uint64_t periods_draw(struct periods *p, enum period_kind kind);
 
-/* Of threads to come, as periods_weigh() has seen what becomes of them. */
+/* For threads to come, by what periods_weigh() saw of earlier ones. */
 uint64_t periods_draw_next(struct periods *p);
 
 /* A thread has begun: should many be too short for any sample, the next are drawn shorter. */

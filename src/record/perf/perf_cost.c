@@ -3,7 +3,7 @@
  *
  * Switches: threads that leave the CPU have their events stopped, and started when they come back.
  * That takes a fraction of a microsecond, or some where the kernel's timers are a host's matter; a
- * program that does nothing else becomes slower by half, and no sample tells. So two threads of
+ * program that does nothing else becomes slower by half, and no sample shows it. So two threads of
  * ours pass a byte back and forth, with and without such events, by turns; the least of each counts
  * here, too. */
 #include "record/perf/perf_source_private.h"
@@ -141,7 +141,7 @@ static void *cost_echo(void *context)
     return NULL;
 }
 
-/* CPU time of both threads for a switch of one of them; 0: it cannot be told. */
+/* CPU time of both threads for a switch of one of them; 0: not measurable. */
 static uint64_t cost_of_turns(void)
 {
     struct cost_pipes p = {{-1, -1}, {-1, -1}};

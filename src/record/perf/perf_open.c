@@ -1,7 +1,7 @@
 /* Opening events and mapping their buffers: on the launcher, or on each thread of a process that
  * runs.
  *
- *     of each CPU    samples   the events asked for, and what waits and faults need
+ *     of each CPU    samples   the requested events, and what waits and faults need
  *                    tasks     CPU time, and what happens to processes and threads
  *                    counts    each thread's CPU time at its end, where the kernel is not sampled
  *                    wakes     who wakes whom, where tracepoints may be had
@@ -29,7 +29,7 @@ enum {
     MOST_BUFFER = 4 << 20, /* for up to USUAL_RATE; twice that above */
     USUAL_RATE = 2000,
     LEAST_BUFFER = 32 << 10,
-    BUFFERS_A_SECOND = 20, /* at most, of samples of one thread at the rate that was asked for */
+    BUFFERS_A_SECOND = 20, /* at most, of samples of one thread at the requested rate */
     SAMPLES_A_BUFFER = 32, /* at least */
     TASKS_PART = 16,       /* of a buffer's size that what tasks do has besides */
     TASKS_PAGES = 4,       /* at least */
@@ -93,7 +93,7 @@ static uint32_t perf_ring_of(const struct perf_source *s, uint32_t choice)
                                  : PERF_RING_SAMPLES;
 }
 
-/* Their records have a layout of their own, and nobody is woken for them. */
+/* Their records have a layout of their own, and they wake no reader. */
 static void perf_attr_wakes(const struct perf_source *s, struct perf_event_attr *attr)
 {
     attr->sample_type = s->wakes_layout.sample_type;
@@ -189,7 +189,7 @@ static bool perf_map_ring(struct perf_source *s, struct perf_ring *ring, int fd,
 
 /* The first event of a buffer has it, all others write into it. What is attached to has clocks of
  * its own: each gets its period here, as samples of a clock whose period is changed later go on to
- * tell the old one. */
+ * report the old one. */
 static bool perf_add(struct perf_source *s, uint32_t choice, pid_t pid, uint32_t cpu)
 {
     struct perf_event_attr attr = perf_attr(s, choice);
@@ -427,7 +427,7 @@ static void perf_add_faulting(struct perf_source *s)
                                                 .period = FAULTS_A_SAMPLE});
 }
 
-/* Beside the choices that were asked for, which come first, there are ours. */
+/* Our own choices follow the requested ones. */
 bool perf_open_all(struct perf_source *s, struct err *e)
 {
     size_t asked = s->choices.len;

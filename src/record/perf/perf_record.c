@@ -78,7 +78,7 @@ static void perf_read_registers(const struct perf_layout *l, struct cursor *in,
     }
 }
 
-/* The kernel reserves what was asked for and says behind it how much of that it could copy. */
+/* The kernel reserves the requested size and says after it how much of that it could copy. */
 static void perf_read_stack(struct cursor *in, struct perf_record *out)
 {
     uint64_t size = cursor_u64(in);
@@ -147,7 +147,7 @@ static void perf_read_inner(const struct perf_layout *l, struct cursor *in, stru
         out->branches = perf_read_branches(l, in);
 }
 
-/* In the order of the kernel's perf_output_sample(). What stands behind the stack is not looked at.
+/* In the order of the kernel's perf_output_sample(). What follows the stack is not read.
  */
 static void perf_read_sample(const struct perf_layout *l, struct cursor *in,
                              struct perf_record *out)
@@ -191,8 +191,8 @@ static void perf_read_text(struct cursor *in, struct perf_record *out)
         in->failed = true;
 }
 
-/* MMAP2 has either a build-id or device and inode, in the same bytes. MMAP says of data only that
- * it is data. */
+/* MMAP2 has either a build-id or device and inode, in the same bytes. MMAP reports of data only
+ * that it is data. */
 static void perf_read_mapping(struct cursor *in, struct perf_record *out)
 {
     out->start = cursor_u64(in);

@@ -1,8 +1,8 @@
 /* One record of the kernel's, taken apart (perf_event_open(2), "MMAP layout"): out of the kernel's
- * buffer, or out of a file that somebody else recorded.
+ * buffer, or out of a file that another tool recorded.
  *
- * All events of a recording of ours ask for the same fields, so that there is one layout; a file
- * has one for each event.
+ * All events of a recording of ours have the same fields, so that there is one layout; a file has
+ * one for each event.
  *
  *     header:   u32 type, u16 misc, u16 size
  *     SAMPLE    [identifier] ip pid tid time ... period ... [chain] ... [registers] [stack]
@@ -140,7 +140,7 @@ void perf_backlog_deinit(struct perf_backlog *q);
 /* Adds one whole record; one that cannot be read is left out. */
 void perf_backlog_add(struct perf_backlog *q, const struct perf_layout *l, struct bytes record);
 
-/* Moves everything of *from behind what is in it. */
+/* Appends everything in *from. */
 void perf_backlog_move(struct perf_backlog *q, struct perf_backlog *from);
 
 /* The first record; NULL: there is none. Good until the backlog is touched. */

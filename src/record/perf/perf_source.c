@@ -1,4 +1,4 @@
-/* Telling the collector what the buffers of perf events say, in the order of time.
+/* Reports the records of perf event buffers to the collector, in the order of time.
  *
  *     kernel -> ring of each CPU -> reader's backlog -> ours -> by time -> collector, waits, clocks
  *               (perf_record.c)     (perf_reader.c)
@@ -51,7 +51,7 @@ enum {
 
 /* --- what happens ---------------------------------------------------------------------------- */
 
-/* A mapping of code, with what the kernel tells of its file: build-id, or device and inode. */
+/* A mapping of code, with the kernel's description of its file: build-id, or device and inode. */
 static void perf_mapped(struct perf_source *s, const struct perf_record *r)
 {
     struct collector_mapping m = {.pid = (pid_t)r->pid,
@@ -98,7 +98,7 @@ static double perf_used_ns(const struct perf_source *s)
     return perf_accounts(s, &user, &accounts) ? fmin(counted, accounts) : counted;
 }
 
-/* How much CPU time of user code there was: what samples and the kernel's accounts say of it, each
+/* How much CPU time of user code there was: estimates by samples and by the kernel's accounts, each
  * by how sure it is. Accounts are made at ticks, with which short processes may keep step: so they
  * are taken to be as unsure as those of halves. Draws are spread evenly, not by chance alone. */
 static double perf_user_code_ns(const struct perf_source *s, double sampled)
@@ -111,11 +111,11 @@ static double perf_user_code_ns(const struct perf_source *s, double sampled)
     return (accounts * by_samples + sampled * by_ticks) / (by_samples + by_ticks);
 }
 
-/* First-period samples are right on average only; the time of all clocks together is known, and
- * what old samples say of it. Each old clock that ends leaves some part of its last period out, or
- * has some too much: what first-period samples weigh must be well above that. Samples that were
- * lost are taken to have been as the others are, and scaled with these. Returns what they stand
- * for, which is never more than what nothing else accounts for. */
+/* First-period samples are right on average only; the time of all clocks together is known, and its
+ * estimate by old samples. Each old clock that ends leaves some part of its last period out, or has
+ * some too much: what first-period samples weigh must be well above that. Samples that were lost
+ * are taken to have been as the others are, and scaled with these. Returns what they stand for,
+ * which is never more than what nothing else accounts for. */
 static uint64_t perf_scale_first_periods(struct perf_source *s, uint64_t lost_samples)
 {
     double first = (double)s->first_period_weight, later = (double)s->later_weight;
@@ -136,7 +136,7 @@ static uint64_t perf_scale_first_periods(struct perf_source *s, uint64_t lost_sa
     return (uint64_t)fmax(fmin(lost, left - first), 0);
 }
 
-/* A thread that has ended tells the count of each CPU's event, after its end. */
+/* The counts of an ended thread, one of each CPU's event, follow its end. */
 static void perf_counted(struct perf_source *s, const struct perf_record *r)
 {
     const uint32_t *choice = map_find(&s->choice_of, r->id, 0);
@@ -149,8 +149,8 @@ static void perf_counted(struct perf_source *s, const struct perf_record *r)
                          t->cpu_ns > t->before_ns ? t->cpu_ns - t->before_ns : 0);
 }
 
-/* Counts of a process are told at its end, for all programs that it has executed. Its clock says
- * what they are when it executes one, as exactly as that is read at once. */
+/* Counts of a process are reported at its end, for all programs that it has executed. Its clock
+ * says what they are when it executes one, as exactly as that is read at once. */
 static void perf_executes(struct perf_source *s, uint32_t pid)
 {
     struct perf_thread *t = perf_thread(s, pid);
@@ -190,7 +190,7 @@ static void perf_weighed(struct perf_source *s, const struct collector_sample *s
     collector_thread_cpu(s->collector, sample->pid, sample->tid, t->cpu_ns);
 }
 
-/* Everybody who knows of the thread is told, its clocks first. */
+/* Informs every part that knows the thread, its clocks first. */
 static void perf_exited(struct perf_source *s, const struct perf_record *r)
 {
     redrawn_clocks_end(s, r->tid);
@@ -206,8 +206,8 @@ static void perf_exited(struct perf_source *s, const struct perf_record *r)
     labels_exit(s->labels, (pid_t)r->pid, (pid_t)r->tid);
 }
 
-/* A thread or a process. From the first one on, being late costs accuracy: the scheduler is asked
- * for short turns. */
+/* A thread or a process. From the first one on, being late costs accuracy: request short turns from
+ * the scheduler. */
 static void perf_forked(struct perf_source *s, const struct perf_record *r)
 {
     *perf_thread(s, r->tid) = (struct perf_thread){0}; /* the number may come again */
@@ -294,7 +294,7 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
         perf_weighed(s, &sample, r->period);
 }
 
-/* A thread's new name, or another program: comm_exec tells the two apart. */
+/* A thread's new name, or another program: comm_exec distinguishes the two. */
 static void perf_named(struct perf_source *s, const struct perf_record *r)
 {
     s->first_tid = s->first_tid ? s->first_tid : r->pid;
@@ -314,7 +314,7 @@ static void perf_named(struct perf_source *s, const struct perf_record *r)
         ptrace_places_exec(s->places, (pid_t)r->pid);
 }
 
-/* Waits are told, too: what they miss may be a thread's coming back. */
+/* Waits are informed, too: the loss may include a thread's coming back. */
 static void perf_lost(struct perf_source *s, const struct perf_record *r)
 {
     const uint32_t *choice = map_find(&s->choice_of, r->id, 0);
@@ -446,7 +446,7 @@ static void perf_tell_attached(struct perf_source *s)
     vec_free(&tids.at);
 }
 
-/* The buffers tell what was lost before the next record that found room; events, all of it. */
+/* The buffers report losses before the next record that found room; events, all of it. */
 static void perf_tell_lost(struct perf_source *s)
 {
     uint64_t lost = s->tells_lost ? s->lost_first : s->lost;
@@ -459,7 +459,7 @@ static void perf_tell_lost(struct perf_source *s)
         collector_lose(s->collector, RECORDING_LOST_RECORDS, LOST_TASKS, s->lost_tasks, 0);
 }
 
-/* Counts that were not told, by threads that have all ended. Nobody knows whose they were. */
+/* Unreported counts of threads that have all ended. Their owners are unknown. */
 static void perf_scale_told(struct perf_source *s)
 {
     double all = (double)s->result->cpu_ns, told = (double)s->told_ns;

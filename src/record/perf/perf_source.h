@@ -11,7 +11,7 @@
 
 struct event_choice;
 
-/* What became of it, filled in by perf_source_new() and, as it says, by finish(). */
+/* The outcome, filled in by perf_source_new() and, as it says, by finish(). */
 struct perf_source_result {
     bool is_refused; /* the system does not permit it: another way may be tried */
     bool user_only;  /* the kernel is not sampled */

@@ -1,5 +1,5 @@
-/* What the parts of the perf source share: opening events, emptying buffers, and telling what is in
- * them. */
+/* Shared by the parts of the perf source: opening events, emptying buffers, and reporting their
+ * records. */
 #ifndef MONARC_RECORD_PERF_PERF_SOURCE_PRIVATE_H
 #define MONARC_RECORD_PERF_PERF_SOURCE_PRIVATE_H
 
@@ -23,7 +23,7 @@ enum { PERF_RING_SAMPLES, PERF_RING_TASKS, PERF_RING_COUNTS, PERF_RING_WAKES, PE
 struct perf_event {
     int fd;
     uint32_t ring;   /* that it writes into */
-    uint32_t choice; /* of the list that was asked for */
+    uint32_t choice; /* of the requested list */
     uint64_t id;
     bool tells_lost; /* read() has the number of its records that found no room */
 };
@@ -54,8 +54,8 @@ struct perf_source {
     struct collector *collector;
     struct source_options options;
     struct perf_source_result *result;
-    VEC(struct event_choice) choices; /* those asked for, and what waits need */
-    uint32_t asked;                   /* how many of them were asked for */
+    VEC(struct event_choice) choices; /* those requested, and what waits need */
+    uint32_t asked;                   /* how many of them were requested */
     uint64_t *totals;                 /* of each of these, where it is no clock: what there was */
     struct perf_layout layout, wakes_layout;
     VEC(struct perf_event) events;
@@ -81,18 +81,18 @@ struct perf_source {
     uint32_t stack_bytes;
     struct labels *labels;
     struct waits *waits; /* NULL: not wanted */
-    uint32_t tasks;      /* the choice that counts CPU time and tells what tasks do */
-    uint32_t counts;     /* the choice that tells each thread's CPU time at its end; or RUN_NONE */
-    uint64_t told_ns;    /* by these */
-    uint32_t leaving;    /* the choice whose samples are of threads leaving the CPU */
-    uint32_t waking;     /* the choice that tells who wakes whom; or RUN_NONE */
+    uint32_t tasks;      /* the choice that counts CPU time and reports what tasks do */
+    uint32_t counts;  /* the choice that reports each thread's CPU time at its end; or RUN_NONE */
+    uint64_t told_ns; /* by these */
+    uint32_t leaving; /* the choice whose samples are of threads leaving the CPU */
+    uint32_t waking;  /* the choice that reports who wakes whom; or RUN_NONE */
     uint64_t lost_wakes;
-    uint64_t wakes_before, wakes_since_ns; /* how many were lost when that was last looked at */
+    uint64_t wakes_before, wakes_since_ns; /* how many were lost at the last check */
     uint64_t wakes_off_ns;                 /* until then it is switched off; 0: it is not */
     uint32_t faulting; /* the choice whose samples are of page faults, where the kernel may not be
                           sampled; or RUN_NONE */
-    struct ptrace_places *places; /* the same for system calls; NULL: nobody looks */
-    struct deep_looks *looks;     /* at whole stacks; NULL: nobody looks, ... */
+    struct ptrace_places *places; /* the same for system calls; NULL: not used */
+    struct deep_looks *looks;     /* at whole stacks; NULL: not used, ... */
     struct deep_stacks *deep;     /* ... and none wait */
     int wake_fd;                  /* of all buffers, for the reader */
     VEC(int) apart;               /* events of perf_keep_apart() */
@@ -103,7 +103,7 @@ struct perf_source {
     uint64_t throttled;
     uint64_t lost_tasks; /* records of what tasks do */
     uint64_t lost,
-        lost_first;  /* other records; samples of the first choice, where these are told */
+        lost_first;  /* other records; samples of the first choice, where these are reported */
     bool tells_lost; /* they are */
 };
 
@@ -113,7 +113,7 @@ static inline const struct perf_layout *perf_layout_of(const struct perf_source 
     return ring % PERF_RINGS == PERF_RING_WAKES ? &s->wakes_layout : &s->layout;
 }
 
-/* What is known of a thread, or has just become known. */
+/* The state of a thread, new if it was not known. */
 struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid);
 
 /* Opens all events and maps the buffers. */
@@ -188,8 +188,8 @@ MUST_CHECK bool perf_reader_start(struct perf_source *s);
 void perf_reader_stop(struct perf_source *s);
 void perf_reader_deinit(struct perf_source *s);
 
-/* Moves what was read behind what is in `to`, a backlog for each ring; returns up to which time
- * that is all there is. */
+/* Appends what was read to `to`, a backlog for each ring; returns up to which time that is all
+ * there is. */
 uint64_t perf_reader_take(struct perf_source *s, perf_backlogs *to);
 
 /* --- perf_cost.c ------------------------------------------------------------------------------ */
@@ -197,25 +197,26 @@ uint64_t perf_reader_take(struct perf_source *s, perf_backlogs *to);
 /* What a sample costs the thread that it is taken of, and what a switch costs one that has events:
  * estimates, measured on ourselves. */
 
-/* Some 15 ms of work with and without samples of this kind; nanoseconds a sample, 0 if it cannot be
- * told. The time of the interrupt itself is most of it, and many times longer in a virtual machine.
+/* Some 15 ms of work with and without samples of this kind; nanoseconds a sample, 0 if not
+ * measurable. The time of the interrupt itself is most of it, and many times longer in a virtual
+ * machine.
  */
 uint64_t perf_cost_of_sample(const struct perf_layout *l, uint32_t stack_bytes, bool user_only);
 
 /* Some 10 ms of two threads that wake each other, with events of these attributes on each CPU and
- * without; nanoseconds that a thread's leaving the CPU and coming back take more, 0 if it cannot be
- * told. What it is depends on where the threads run: the mean of what happens to ours. */
+ * without; nanoseconds that a thread's leaving the CPU and coming back take more, 0 if not
+ * measurable. What it is depends on where the threads run: the mean of what happens to ours. */
 uint64_t perf_cost_of_switch(const struct perf_event_attr *attrs, size_t len);
 
 /* Both are measured by turns, without events and with them. Of each the least counts, with as many
- * events as there were then; 0 ns: it could not be told in that turn. A zeroed one has none yet. */
+ * events as there were then; 0 ns: not measurable in that turn. A zeroed one has none yet. */
 struct perf_turns {
     uint64_t bare_ns, sampled_ns, events;
 };
 
 void perf_turns_add(struct perf_turns *t, uint64_t bare_ns, uint64_t sampled_ns, uint64_t events);
 
-/* Of one event; 0 if it cannot be told. */
+/* Of one event; 0 if not measurable. */
 uint64_t perf_turns_cost(const struct perf_turns *t);
 
 #endif

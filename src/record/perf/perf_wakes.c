@@ -4,7 +4,7 @@
  *     thread: left its CPU ─────────────── woken ── has no CPU ── back            -> its wait's end
  *
  * The kernel delivers it to the events of who runs and to those of the thread that is woken: so it
- * tells of wakes by threads that are not recorded, too, and of those between two that are recorded
+ * reports wakes by threads that are not recorded, too, and of those between two that are recorded
  * twice, which changes nothing. Who runs has not woken it itself if an interrupt does: the record
  * says whether one was being handled.
  *

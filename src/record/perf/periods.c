@@ -127,7 +127,7 @@ void periods_begun(struct periods *p)
     choose_kind(p, kinds[PERIOD_MIXED].shortest, true);
 }
 
-/* t is the clock's age at this sample, in nominal periods. A clock that tells another period than
+/* t is the clock's age at this sample, in nominal periods. A clock that reports another period than
  * before was given one, and begins anew. */
 uint64_t periods_weigh(struct periods *p, uint64_t clock, uint64_t period, bool *is_first_period)
 {

@@ -1,13 +1,13 @@
 /* Clocks whose period is drawn anew all the time, for programs that live long.
  *
- * A clock that a thread has inherited keeps its period: the kernel lets nobody change it. A program
- * that does something with nearly the same period, or a simple fraction of it, keeps step with such
- * a clock, and each second of its samples is as good as a few of them. So the thread of a process
+ * A clock that a thread has inherited keeps its period: the kernel allows no change. A program that
+ * does something with nearly the same period, or a simple fraction of it, keeps step with such a
+ * clock, and each second of its samples is as good as a few of them. So the thread of a process
  * that has one, and lived for some periods, gets a clock of its own on each CPU that it is
  * met on. These wake the reader every WAKE_SAMPLES samples, and it gives each clock that has ticked
  * a new period, which also starts it anew. In between, the clock goes on with the period it has,
- * which is drawn again long before it could keep step with anything. From then on, what the
- * inherited clock says of that thread on that CPU is left out.
+ * which is drawn again long before it could keep step with anything. From then on, records of the
+ * inherited clock about that thread on that CPU are left out.
  *
  * Periods have a triangular law on [P / 4, 7 P / 4]. With a uniform one on [P / 2, 3 P / 2],
  * programs of 1.3 or 0.7 P meet clocks whose steps follow each other in nearly the same phase, and
@@ -26,13 +26,13 @@
  *
  * Threads that take turns on a CPU exchange all their events, which takes the kernel no time, if
  * they have the same ones by inheritance; else each turn sets all timers. So these clocks are
- * inherited, too, by what comes later (and what copies of them say is left out), threads of a
+ * inherited, too, by what comes later (and records of their copies are left out), threads of a
  * process that has several get none, and one is closed only where nothing has inherited it: when a
  * process with one thread begins to leave the CPU many times in each period.
  *
  * So what a thread makes, another thread or a process, may take its clocks along when the two take
  * turns. When it ends, they are gone, and the thread goes on with copies that are a moment old and
- * that nobody redraws. (One that made threads of 0.5 ms one after the other, and worked as long in
+ * are not redrawn. (One that made threads of 0.5 ms one after the other, and worked as long in
  * between, had a third of its time, or less.) A clock is unsure, therefore, from the moment at
  * which its thread makes another, or at which it is met elsewhere: what the inherited clocks say
  * counts again. After UNSURE_SAMPLES of them it counts from its next sample on, if it has one.
@@ -72,7 +72,7 @@ enum {
  * distances between samples. */
 #define LEFT_OVER 0.547
 
-/* Where the period is in a record: behind header, identifier, ip, pid and tid, time, stream and
+/* Where the period is in a record: after header, identifier, ip, pid and tid, time, stream and
  * CPU. */
 enum { PERIOD_AT = 7 * 8 };
 
@@ -245,7 +245,7 @@ void redrawn_clocks_doubt(struct perf_source *s, uint32_t tid)
     }
 }
 
-/* The kernel's numbers of clocks do not tell whose they are: when a child and its parent take turns
+/* The kernel's numbers of clocks do not name their threads: when a child and its parent take turns
  * and exchange all that they have, the parent's clock ticks in the child and a copy of it, which
  * has the same number and another stream, in the parent. Both show that it is not where it was. */
 static bool redrawn_admit_own(struct perf_source *s, const struct perf_record *r,
@@ -255,7 +255,7 @@ static bool redrawn_admit_own(struct perf_source *s, const struct perf_record *r
     if (clock->is_over)
         return false;
     if (!is_at_home || r->id != r->stream) {
-        /* Copies in others say nothing of the clock. */
+        /* Copies in others do not affect the clock. */
         if (is_at_home || r->id == r->stream)
             redrawn_clocks_doubt(s, clock->tid);
         return false;

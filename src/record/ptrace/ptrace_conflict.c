@@ -9,20 +9,20 @@
  *   a leak checker                     left alone: it traces its own threads when it ends
  *   a call of ptrace()                 recorded until it uses it
  *
- * A debugger cannot have the threads that we have, and nothing tells us in time that it wants them
- * but its call. So the threads of a program with ptrace() in its code, and of what it forks, are
- * stopped at each system call, before it begins (PTRACE_SYSCALL in place of PTRACE_CONT). At a call
- * of ptrace() that asks for a thread of ours, that one is let go first, and for good; the caller
- * waits in its stop until it is. Most such programs only have the call, for a crash that does not
- * come: they are recorded whole, at the cost of two stops a call, which is reported.
+ * A debugger cannot have the threads that we have, and only its call shows in time that it wants
+ * them. So the threads of a program with ptrace() in its code, and of what it forks, are stopped at
+ * each system call, before it begins (PTRACE_SYSCALL in place of PTRACE_CONT). At a call of
+ * ptrace() that wants a thread of ours, that one is let go first, and for good; the caller waits in
+ * its stop until it is. Most such programs only have the call, for a crash that does not come: they
+ * are recorded whole, at the cost of two stops a call, which is reported.
  *
  * One that makes more than a few calls is let go, with all others that are watched, as it might ask
  * for their threads: where stops wake us all the time, looks do not come by chance, and find calls.
- * Where the kernel does not tell what a stop is at (before Linux 5.3), the program is let go.
+ * Where the kernel does not report what a stop is at (before Linux 5.3), the program is let go.
  *
  * The CPU time of what is left alone is read now and then, and reported as not seen. What it used
- * after the last look, and what it started, is in nobody's clock once it has ended, but in the
- * account of its parent: the monitor adds that (monitor_account()). */
+ * after the last look, and what it started, is in no clock once it has ended, but in the account of
+ * its parent: the monitor adds that (monitor_account()). */
 #include "record/ptrace/ptrace_conflict.h"
 
 #include "record/ptrace/ptrace_private.h"
@@ -62,7 +62,7 @@ enum {
     PTRACE_OF_I386 = 26, /* the number of the call */
 };
 
-/* What is said of what is left alone. */
+/* Messages about what is left alone. */
 static const char *const conflict_texts[TRACED_KINDS] = {
     [TRACED_TRACER] =
         "a program that another one traces, as debuggers do, or that may trace others "
@@ -156,7 +156,7 @@ void traced_files_deinit(struct traced_files *known)
 
 /* --- what is left alone ---------------------------------------------------------------------- */
 
-/* What the kernel has told the program of itself: the address of a kind; 0: nothing. */
+/* An entry of the program's auxiliary vector: the address of a kind; 0: nothing. */
 static uint64_t rights_told(const Elf64_auxv_t *told, size_t len, uint64_t kind)
 {
     for (size_t i = 0; i < len && told[i].a_type != AT_NULL; i++)
@@ -329,7 +329,7 @@ void ptrace_watch_ended(struct ptrace_thread *t)
     t->wanted_by = 0;
 }
 
-/* Starting takes some calls in any program; behind them, more than 200 a second. */
+/* Starting takes some calls in any program; after them, more than 200 a second. */
 static bool watch_is_flood(struct ptrace_process *p)
 {
     enum { STARTING = 500, MANY_CALLS = 50, SHORT_NS = 250 * 1000 * 1000 };

@@ -5,13 +5,13 @@
  *   a result that is whole              nothing to do
  *   an error of the ERESTART family     the kernel makes the call again
  *   EINTR, and nothing was done         the call is made again, with what is left of its time limit
- *   less than was asked for             the rest is made, and the sum is the result
+ *   less than requested                 the rest is made, and the sum is the result
  *
  * The thread runs the instruction again and stops on its way into the call and out of it; in
  * between it is not stopped. Then it has its arguments back, and the memory below its stack that
  * held some of them. If a signal comes that the program handles, it finds the call as far as it
- * got, as it would have without us. Calls that wait without a limit need no watching: the kernel is
- * told that they ended with ERESTARTNOHAND, and makes them again unless a handler runs.
+ * got, as it would have without us. Calls that wait without a limit need no watching: their result
+ * becomes ERESTARTNOHAND, and the kernel makes them again unless a handler runs.
  *
  * Where a filter is installed (seccomp), it may not know restart_syscall(), which the kernel uses
  * for poll(), nanosleep() and futex(), and end the program: there such calls are made again by
@@ -46,7 +46,7 @@ enum {
 
 /* --- calls that end early -------------------------------------------------------------------- */
 
-/* What a result says of which there could be more, and how the rest is asked for. */
+/* What a partial result counts, and how the rest is requested. */
 enum form_rest {
     REST_NONE,     /* all or nothing */
     REST_BYTES,    /* the address moves on, and the length shrinks, by the result */
@@ -58,8 +58,8 @@ enum form_rest {
     REST_WAIT /* io_uring_enter(): what was handed in was counted, what comes was not awaited */
 };
 
-/* When a result that is less than asked for may have come of a stop. Elsewhere there is another
- * reason for it, and the rest could be waited for in vain. */
+/* When a result that is less than requested may come from a stop. Elsewhere there is another reason
+ * for it, and the rest could be waited for in vain. */
 enum form_when {
     WHEN_ALWAYS,
     WHEN_ENDLESS,  /* of a device that never has less: /dev/zero and the like */
@@ -70,9 +70,9 @@ enum form_when {
     WHEN_FILLED    /* from a pipe that has more */
 };
 
-/* What a call that has done nothing is to be told when it is made again. */
+/* How the time limit changes when a call that has done nothing is made again. */
 enum form_limit {
-    LIMIT_NONE,    /* what it was told before */
+    LIMIT_NONE,    /* the limit as it was */
     LIMIT_MS,      /* the milliseconds that are left, where it had not been endless */
     LIMIT_TIME,    /* the same as a struct timespec of the program's word size */
     LIMIT_TIME_64, /* and of 64 bits */
@@ -90,7 +90,7 @@ struct call_form {
     uint8_t error; /* that says that it has done nothing and may be made again; 0: none does */
 };
 
-/* While a stop is asked for, signal_pending() is true in the kernel. Calls that wait, or that loop
+/* While a stop is pending, signal_pending() is true in the kernel. Calls that wait, or that loop
  * over much data, look at it and end: with what they have done so far; with an error of the
  * ERESTART family, after which the kernel makes the call again without the program noticing; or
  * with EINTR. The first and the last are what this table has. Sources: Linux 6.1 to 6.18,
@@ -98,9 +98,9 @@ struct call_form {
  * net/ipv4/tcp.c, net/unix/af_unix.c, drivers/char/mem.c, drivers/char/random.c,
  * drivers/tty/n_tty.c, io_uring/, ipc/sem.c, kernel/signal.c.
  *
- * It refuses to list calls whose second half is not what the first would have gone on to do, such
- * as read() from a pipe, which is content with what there is, or close(), which is over when it
- * says EINTR. */
+ * The list omits calls whose second half is not what the first would have gone on to do, such as
+ * read() from a pipe, which is content with what there is, or close(), which is over when it says
+ * EINTR. */
 /* clang-format off */
 #define NO -1
 static const struct call_form forms[] = {
@@ -298,7 +298,7 @@ static void form_put_word(const struct ptrace_call *call, uint8_t *to, uint64_t 
     memcpy(to, &word, call->word_bytes);
 }
 
-/* The rest of a piece by itself, described in scratch memory; when that is done, those behind it,
+/* The rest of a piece by itself, described in scratch memory; when that is done, those after it,
  * where they are:
  *
  *     pieces    [ done ][ do|ne not ][ not yet ][ not yet ]

@@ -14,14 +14,14 @@
 struct call_form;
 const struct call_form *form_find(const struct ptrace_call *call);
 
-/* Memory of the program behind the end of its stack, where the kernel would put a signal's frame.
+/* Memory of the program beyond the end of its stack, where the kernel would put a signal's frame.
  */
 enum { FORM_SCRATCH_BYTES = 96 };
 struct form_scratch {
     uint64_t at;
     uint8_t bytes[FORM_SCRATCH_BYTES];
     bool is_used;
-    uint64_t piece; /* what the rest has asked for, if that is only the rest of one piece; or 0 */
+    uint64_t piece; /* bytes requested for the rest of a single piece; else 0 */
 };
 
 /* The rest of a call, while it is made. */

@@ -8,7 +8,7 @@
  * threads and that of looks are shared with it, under one lock, which is never held while waiting.
  *
  * The rate follows what is found: looks are rare where few of them meet a thread in the kernel.
- * It refuses to stop what sleeps, and gives up where it may not trace. */
+ * It never stops what sleeps, and gives up where it may not trace. */
 #include "record/ptrace/ptrace_places.h"
 
 #include "record/clocks.h"
@@ -51,7 +51,7 @@ struct places_look {
     size_t stack, stack_len; /* in `stacks` */
 };
 
-/* Stacks stand one behind the other: a look has its place among them. */
+/* Stacks stand one after the other: a look has its place among them. */
 struct places_looks {
     VEC(struct places_look) at;
     VEC(uint8_t) stacks;
@@ -77,7 +77,7 @@ struct ptrace_places {
 /* --- what was seen --------------------------------------------------------------------------- */
 
 /* Rare where little is found: a program without system calls is hardly ever stopped, and one that
- * sleeps hardly ever looked at. */
+ * sleeps hardly ever inspected. */
 static uint64_t places_period(const struct ptrace_places *p)
 {
     double rate = p->looks < LOOKS_AT_FULL_RATE ? 1 : p->in_kernel / MUCH_KERNEL;
@@ -137,7 +137,7 @@ static enum places_answer places_stopped(struct ptrace_places *p, pid_t tid, int
     pthread_mutex_unlock(&p->lock);
     const struct ptrace_cut cut = {pid, tid, 0, true};
     if (tid == p->rest.tid && ptrace_rest_stopped(&p->rest, status)) {
-        /* A signal has cut the rest in turn. If that is for nobody, there is one more. */
+        /* A signal has cut the rest in turn. If that is for no thread, there is one more. */
         bool is_cut = !p->rest.tid && !p->is_last && pid && proc_has_signal(tid);
         if (p->rest.tid || (is_cut && ptrace_rest_begin(&p->rest, &cut))) {
             ptrace(PTRACE_SYSCALL, tid, 0, 0);
@@ -222,7 +222,7 @@ static void places_look(struct ptrace_places *p, bool by_timer)
         places_await(p);
 }
 
-/* The thread. It ends when it is told to, or may trace nothing. */
+/* The thread. It ends on request, or when it may trace nothing. */
 static void *places_run(void *context)
 {
     struct ptrace_places *p = context;

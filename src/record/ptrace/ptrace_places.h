@@ -1,10 +1,10 @@
 /* Where a program is in the kernel, for those who may sample user code alone: beside perf events,
- * threads that run are stopped for a moment, at random times, and looked at. Programs that may
+ * threads that run are stopped for a moment, at random times, and inspected. Programs that may
  * trace others, have a leak checker or rights of their files are never stopped, nor is what they
  * start (ptrace_conflict.c).
  *
  * It says places, not amounts: which part of all looks met a thread in a system call, in which one
- * and with what stack. A thread is traced from being chosen to having been looked at, some 50
+ * and with what stack. A thread is traced from its choice to the end of its inspection, some 50
  * microseconds, and only if it runs; how it is chosen is the ptrace source's (ptrace_sampling.c).
  * Looks become rare where few of them find anything. The work is done by a thread of its own, so
  * that what the monitor does with samples stays away from the program's CPUs.
@@ -30,7 +30,7 @@ void ptrace_places_begin(struct ptrace_places *p, pid_t pid, pid_t tid, pid_t pa
 void ptrace_places_exec(struct ptrace_places *p, pid_t pid);
 void ptrace_places_end(struct ptrace_places *p, pid_t tid);
 
-/* Tells the collector what was seen since the last time. */
+/* Reports to the collector what was seen since the last time. */
 void ptrace_places_tell(struct ptrace_places *p, struct collector *c);
 
 /* Ends looking; whatever is stopped goes on. NULL is allowed. */

@@ -1,4 +1,4 @@
-/* What the files of the ptrace source share.
+/* Shared by the files of the ptrace source.
  *
  *   ptrace_source.c    beginning and end, and the answers to stops
  *   ptrace_sampling.c  when to look at which thread, and what a sample weighs
@@ -40,7 +40,7 @@ enum ptrace_conflict {
     TRACED_KINDS
 };
 
-/* What is known of files by now; zeroed at first. */
+/* Files known so far; zeroed at first. */
 struct traced_files {
     struct map by_inode; /* to enum ptrace_conflict */
 };
@@ -73,9 +73,9 @@ struct ptrace_thread {
     uint64_t seen_ns;   /* CPU time at the last look */
     int cpu;            /* that it ran on last; -1: not known */
     bool is_asked;      /* to stop for a sample */
-    bool is_moot;       /* ... but ran on before it was told to */
+    bool is_moot;       /* ... but ran on before the command */
     bool is_first;      /* its next sample is the first since its start, or its program's */
-    bool is_ending;     /* has told its end, and is not gone yet */
+    bool is_ending;     /* has reported its end, and is not gone yet */
     bool is_ready;      /* ran or could run at the last look */
     bool is_held;       /* in a group stop, as by SIGSTOP */
     bool has_name;
@@ -116,7 +116,7 @@ struct ptrace_source {
     uint64_t next_observed_ns; /* when the threads' clocks are read next */
     bool has_waiting;          /* some had begun another wait then */
     bool no_stacks, no_follow;
-    bool is_passing;   /* traces a thread only while it is looked at: ptrace_places.h */
+    bool is_passing;   /* traces a thread only while it inspects it: ptrace_places.h */
     bool has_answered; /* a stop, since the last round */
     bool is_finished;
     int wake_options;            /* PTRACE_O_... */
@@ -155,14 +155,14 @@ bool ptrace_is_prompt(struct ptrace_source *s, uint64_t now);
 enum ptrace_asked { PTRACE_NONE_ASKED, PTRACE_ASKED, PTRACE_REFUSED };
 enum ptrace_asked ptrace_look(struct ptrace_source *s, bool by_timer);
 
-/* Takes a sample of a stopped thread that was asked for it. */
+/* Takes a sample of a thread that was stopped for it. */
 void ptrace_sample(struct ptrace_source *s, struct ptrace_thread *t);
 
 /* What a thread has had after its last sample is left over, and it starts anew: at its end, or when
  * its program is replaced. Returns its CPU time. */
 uint64_t ptrace_leave_over(struct ptrace_source *s, struct ptrace_thread *t);
 
-/* Tells the collector about mappings that have changed. */
+/* Reports changed mappings to the collector. */
 void ptrace_refresh_maps(struct ptrace_source *s, struct ptrace_process *p);
 
 /* --- ptrace_threads.c ------------------------------------------------------------------------ */

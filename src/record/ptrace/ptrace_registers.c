@@ -49,7 +49,7 @@ bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out)
     }
     out->sp = out->user.at[a->sp];
     out->thread = a->thread_word ? words[a->thread_word] : 0;
-    if (a->syscall_word) { /* the kernel tells the number */
+    if (a->syscall_word) { /* the kernel reports the number */
         int64_t number = (int64_t)words[a->syscall_word];
         out->syscall = number >= 0 ? number : -1;
         return true;

@@ -1,8 +1,8 @@
 /* What a stopped thread's registers say: where it was, in which system call, and with what stack.
  *
- * On x86-64 the kernel tells the system call. On aarch64 and riscv64 it has forgotten it when a
+ * On x86-64 the kernel reports the system call. On aarch64 and riscv64 it has forgotten it when a
  * thread stops, and the instruction before the pc, or at it where the call will be made again, is
- * looked at. Programs of another word size than ours have no registers here. */
+ * read. Programs of another word size than ours have no registers here. */
 #ifndef MONARC_RECORD_PTRACE_PTRACE_REGISTERS_H
 #define MONARC_RECORD_PTRACE_PTRACE_REGISTERS_H
 

@@ -7,9 +7,9 @@
  * CPU takes some microseconds, or until the end of its next system call if that is sooner: short
  * calls would get the time of the code between them. The same holds for threads that wait for a
  * CPU: they have often lost it at the end of a call.) Where there are many threads, those that
- * sleep are looked at only now and then, and looks are further apart. Where
- * something else than the timer has woken us (the stop of another thread, say, on another CPU), the
- * look does not count: this CPU's thread may have gone on to the end of a call before it noticed.
+ * sleep are inspected only now and then, and looks are further apart. Where something else than the
+ * timer has woken us (the stop of another thread, say, on another CPU), the look does not count:
+ * this CPU's thread may have gone on to the end of a call before it noticed.
  *
  * A sample weighs the CPU time of its thread since the sample before. That leaves over what each
  * thread has after its last sample, all that short threads have. Looks being exponential, a sum
@@ -20,7 +20,7 @@
  * are sampled later: their samples then weigh less by what nothing else made up for. The sum of all
  * weights so stays the CPU time that was measured; what is left over in the end is reported.
  *
- * It refuses to place CPU time by any other rule. */
+ * CPU time is placed by no other rule. */
 #include "record/clocks.h"
 #include "record/ptrace/ptrace_private.h"
 
@@ -189,7 +189,7 @@ static uint64_t sampling_unplaced(const struct ptrace_thread *t)
 }
 
 /* Fills s->running, and counts what the next look depends on: threads of either kind, CPUs in use.
- * Of many threads that have been quiet for long, some LOOKS are looked at, chosen by chance. */
+ * Of many threads that have been quiet for long, some LOOKS are inspected, chosen by chance. */
 static void sampling_look_at_all(struct ptrace_source *s)
 {
     double chance = s->quiet <= LOOKS ? 1 : (double)LOOKS / s->quiet;

@@ -9,13 +9,13 @@
  * until SIGCONT, all others end at once.
  *
  *     SIGTRAP|0x80           a system call: the rest of one that was cut, or a watched program's
- *     PTRACE_EVENT_STOP      we asked for it, a new thread's first stop, a group stop
+ *     PTRACE_EVENT_STOP      we requested it, a new thread's first stop, a group stop
  *     PTRACE_EVENT_EXEC      another program: what is known of the old one ends
  *     PTRACE_EVENT_EXIT      the thread ends: its clock can still be read
  *     PTRACE_EVENT_CLONE ... it has made another one
  *     any other signal       on its way to the program
  *
- * It refuses to hold, change or drop a signal. */
+ * No signal is held, changed or dropped. */
 #include "record/ptrace/ptrace_source.h"
 
 #include "record/clocks.h"
@@ -34,8 +34,8 @@ enum { ATTACH_ROUNDS = 100, REST_ROUNDS = 100, REST_NAP_NS = 1000 * 1000 };
 
 /* --- stops ------------------------------------------------------------------------------------ */
 
-/* A thread that is traced from now on. Who attaches knows no parent, and the process, too, if that
- * was told before it was attached to. */
+/* A thread that is traced from now on. `parent` is 0 for an attached one, whose process may have
+ * been reported before. */
 static struct ptrace_thread *stops_follow(struct ptrace_source *s, pid_t tid, pid_t pid,
                                           pid_t parent)
 {
@@ -159,7 +159,7 @@ static void stops_complete(const struct ptrace_source *s, struct ptrace_thread *
     (void)ptrace_rest_begin(t->rest, &cut); /* stops_go_on() asks whether it has */
 }
 
-/* Whether a stop at a call is the one behind it. */
+/* Whether a stop at a call is the one after it. */
 static bool stops_behind_call(pid_t tid)
 {
     struct __ptrace_syscall_info call;
@@ -177,8 +177,8 @@ static bool stops_let_go(struct ptrace_source *s, struct ptrace_thread *t, int e
     return !ptrace_thread_rests(t) && ptrace_watch_wanted(s, t, event, number);
 }
 
-/* Where calls are watched, a stop at one may stand for the stop that was asked for: the kernel
- * takes the request back, but a call that was cut for it stays cut. */
+/* Where calls are watched, a stop at one may stand for the requested stop: the kernel takes the
+ * request back, but a call that was cut for it stays cut. */
 static void stops_at_call(struct ptrace_source *s, struct ptrace_thread *t)
 {
     bool is_asked = t->is_asked || t->wanted_by == NONE_WAITS;
@@ -237,7 +237,7 @@ static bool stops_answer(struct ptrace_source *s, pid_t pid, int status)
         return stops_ended(s, pid);
     int event = status >> 16, number = WSTOPSIG(status);
     struct ptrace_thread *t = ptrace_threads_find(&s->threads, pid);
-    pid_t process, parent; /* a child may stop before its parent's event tells of it */
+    pid_t process, parent; /* a child may stop before its parent's event reports it */
     if (!t && proc_of_thread(pid, &process, &parent))
         t = stops_follow(s, pid, process, parent);
     if (t)

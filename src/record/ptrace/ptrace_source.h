@@ -1,5 +1,5 @@
 /* A source where perf events are refused: threads that run are stopped for a moment, at random
- * times, and looked at.
+ * times, and inspected.
  *
  * Only threads that run are stopped, never one that sleeps, some 250 times a second in all at the
  * most. A sample weighs the CPU time that its thread has had since the one before, as the kernel

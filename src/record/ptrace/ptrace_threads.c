@@ -1,4 +1,4 @@
-/* What is kept of traced threads: the list, their processes' mappings, and their waits.
+/* The state of traced threads: the list, their processes' mappings, and their waits.
  *
  * The list is dense, for scanning, with a map beside it, for finding. The map cannot forget: an
  * entry is right if the thread at its index has its tid, and the map is built anew when most of its
@@ -168,8 +168,8 @@ bool ptrace_maps_changed(struct ptrace_maps *m, pid_t pid, uint64_t now_ns)
 /* --- waits ----------------------------------------------------------------------------------- */
 
 /* How often it has left a CPU to wait is another file, which changes only when it has come back. A
- * stop is no wait of its own, and counts as one: a thread that was asked to stop is not looked at
- * before it has. */
+ * stop is no wait of its own, and counts as one: a thread that was asked to stop is not read before
+ * it has. */
 static void observe(struct ptrace_source *s, struct ptrace_thread *t, bool is_ending)
 {
     struct proc_times times;

@@ -1,15 +1,15 @@
-/* Keeping, for each thread, since when it is off the CPU and where, from what a source tells.
+/* Keeping, for each thread, since when it is off the CPU and where, from what a source reports.
  *
  * A thread is a state machine. What it did until now is counted when it changes its state, up to
  * `counted_ns`, so that no time counts twice and none is left out:
  *
  *     RUNS ──switched out──► WAITS or READY ──switched in──► RUNS
- *     FOUND (was there before) ──seen or looked at──► RUNS or WAITS
+ *     FOUND (was there before) ──seen or inspected──► RUNS or WAITS
  *     any ──something was lost──► UNKNOWN: the time until it is seen again is lost
  *
  * The place of a wait is what the source saw as the thread left, or what a look from outside has
  * found meanwhile (waits_look.c); a look after the thread was back does not count. Where switches
- * are not told, waits_observe.c makes do with what clocks show now and then.
+ * are not reported, waits_observe.c makes do with what clocks show now and then.
  *
  * Threads live in slots, which are used again; free slots form a list. Each step costs one look-up
  * by tid and the ends of a queue. */
@@ -177,7 +177,7 @@ struct collector_sample waits_sample(const struct waits *w, const struct waiting
                                      .syscall = -1};
 }
 
-/* Gives the collector what was kept of a thread's short waits without a place. */
+/* Gives the collector a thread's short waits without a place. */
 static void waits_give(struct waits *w, struct waiting_thread *t)
 {
     struct collector_sample unknown = waits_sample(w, t, t->unknown_ns, t->first_kept_ns);
@@ -257,7 +257,7 @@ static void waits_end(struct waits *w, int32_t slot, uint64_t at_ns)
         t->counted_ns = at_ns;
 }
 
-/* --- what the source tells ------------------------------------------------------------------- */
+/* --- reports of the source -------------------------------------------------------------------- */
 
 void waits_exit(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns)
 {
@@ -346,7 +346,7 @@ void waits_switch(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns, bool is
         return;
     }
     if (t->state == WAITS_THREAD_WAITS || t->state == WAITS_THREAD_READY)
-        t->state = WAITS_THREAD_UNKNOWN; /* it was back, and that was not told */
+        t->state = WAITS_THREAD_UNKNOWN; /* it was back, and that was not reported */
     waits_end(w, slot, at_ns);
     waits_run(w, slot, false, at_ns);
     t->state = is_ready ? WAITS_THREAD_READY : WAITS_THREAD_WAITS;
@@ -370,7 +370,7 @@ void waits_woken(struct waits *w, pid_t tid, const struct collector_wake *wake)
 
 void waits_lost(struct waits *w, uint64_t at_ns)
 {
-    (void)at_ns; /* from when on is not known: from the last time that was told of each */
+    (void)at_ns; /* from when on is not known: from the last reported time of each */
     waits_run_none(w);
     for (size_t i = 0; i < w->threads.len; i++) {
         struct waiting_thread *t = &w->threads.at[i];
@@ -396,7 +396,7 @@ bool waits_drop_if_gone(struct waits *w, int32_t slot, uint64_t told_ns)
     }
     if (!t->gone_ns)
         t->gone_ns = clock_now();
-    if (told_ns <= t->gone_ns) /* its end may be among what is not told yet */
+    if (told_ns <= t->gone_ns) /* its end may not be reported yet */
         return true;
     w->losses += t->state != WAITS_THREAD_UNKNOWN;
     waits_give(w, t);

@@ -3,10 +3,10 @@
  * How long is exact: the source says when a thread leaves the CPU and when it is back, and whether
  * it could have run on. Where comes in one of two ways. A source that sees a thread's registers as
  * it leaves says so with waits_leaving(). Without that, threads that have been off for some
- * milliseconds are looked at from outside, through /proc and by reading their memory; nothing
- * wakes or stops them. A look counts for a wait only if it began after the thread had left and
- * ended before it was back, by the source's own times. Waits that were too short to be looked at,
- * or may not be, have their length and an unknown place: they are never added to others.
+ * milliseconds are inspected from outside, through /proc and by reading their memory; nothing wakes
+ * or stops them. A look counts for a wait only if it began after the thread had left and ended
+ * before it was back, by the source's own times. Waits too short to inspect, or that may not be
+ * inspected, have their length and an unknown place: they are never added to others.
  *
  * The sum of what is counted for a thread and its CPU time is its life: by perf's clock, which like
  * the switches leaves out what switching takes; the kernel's accounting has it, some 10 us each, in
@@ -15,7 +15,7 @@
  * pushed off the CPU or gave it away, or that are new.
  *
  * What is kept is bounded by the number of threads that live at a time. Times are CLOCK_MONOTONIC
- * in ns. A thread's end is told here before it is told to the collector. */
+ * in ns. A thread's end is reported here before it is reported to the collector. */
 #ifndef MONARC_RECORD_WAITS_WAITS_H
 #define MONARC_RECORD_WAITS_WAITS_H
 
@@ -27,7 +27,7 @@ struct waits_options {
     uint32_t event; /* of the collector, in ns */
     const struct arch *arch;
     uint64_t look_after_ns; /* 0: 2 ms */
-    bool no_looking;        /* the threads are not to be looked at */
+    bool no_looking;        /* the threads must not be inspected */
     struct labels *labels;  /* what threads publish; NULL: nothing */
 };
 
@@ -54,15 +54,15 @@ void waits_leaving(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
 void waits_switch(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns, bool is_out,
                   bool is_ready);
 
-/* Somebody wakes a thread: before its waits_switch(). */
+/* A thread is woken: before its waits_switch(). */
 void waits_woken(struct waits *w, pid_t tid, const struct collector_wake *wake);
 
-/* A sample of a thread that ran: somebody who waits for it may want to know where, and it may be in
- * a call that reads or writes. */
+/* A sample of a thread that ran: a thread that waits for it may need its place, and it may be in a
+ * call that reads or writes. */
 void waits_ran(struct waits *w, const struct collector_sample *s, struct collector_place place);
 
-/* For sources that are told of no switches, instead of the three above: what a thread's clock in
- * /proc shows, again and again, and at its end. A wait that is seen going on is looked at; it has
+/* For sources without records of switches, instead of the three above: what a thread's clock in
+ * /proc shows, again and again, and at its end. A wait that is seen going on is inspected; it has
  * that place, and others, which began and ended unseen, have none. */
 struct waits_clock {
     uint64_t cpu_ns, ready_ns; /* on a CPU; could run, but no CPU was free */
@@ -79,13 +79,12 @@ void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
  * again, and the time until then is counted as lost. */
 void waits_lost(struct waits *w, uint64_t at_ns);
 
-/* Looks at threads that are off the CPU, and counts the waits that go on, up to `told_ns`: the
- * time until which everything was told. Returns in how many nanoseconds it wants to be asked
- * again. */
+/* Looks at threads that are off the CPU, and counts the waits that go on, up to `told_ns`: the time
+ * until which everything was reported. Returns the nanoseconds until the next call. */
 uint64_t waits_poll(struct waits *w, uint64_t now_ns, uint64_t told_ns);
 
-/* Counts everything up to now. Everything was told; the ends of threads that are gone by now were
- * not, so that their last waits have no length. */
+/* Counts everything up to now. Everything was reported but the ends of threads that are gone by
+ * now, so that their last waits have no length. */
 void waits_finish(struct waits *w, uint64_t now_ns);
 
 /* What was counted, all threads together. */

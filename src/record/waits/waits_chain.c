@@ -1,23 +1,23 @@
 /* Who holds what a thread waits for, and what that one does meanwhile: chains of waiting threads.
  *
- * When a wait is looked at, the holder is looked at in the same breath, and if it waits itself,
- * whoever holds that, and so on:
+ * When a wait is inspected, so is the holder at once, and if it waits itself, whoever holds that,
+ * and so on:
  *
  *     A waits for g_cache_lock ──► B, which waits in fsync          two steps
  *     A waits for m ──► B waits for n ──► C, which runs             three; C's place is that of its
  *                                                                   next sample
  *
- * What a holder does changes while it is waited for, so waits that have a holder are looked at
+ * What a holder does changes while it is waited for, so waits that have a holder are inspected
  * again every LOOK_AGAIN_NS. Each look speaks for the time around it, up to the middle between it
  * and its neighbours: looks are independent of what the holder does, so shares come out right on
- * average. A lock that changed hands while the holder was looked at says nothing of it.
+ * average. A lock that changed hands while the holder was inspected says nothing about it.
  *
  * Threads that wait at the same word wait for the same: one look at the holder serves all of them
  * that are due within GLANCE_NS. As long as it sees the same as before, a waiter costs a
  * comparison.
  *
  * Cost: looking again takes at most one part in AGAIN_TO_COST of a CPU, however many threads wait:
- * each is then looked at less often. */
+ * each is then inspected less often. */
 #include "record/waits/waits_private.h"
 
 #include "record/clocks.h"
@@ -73,7 +73,7 @@ static uint64_t chain_square(uint64_t ns, uint64_t numerator, uint64_t denominat
     return length * length / denominator * numerator;
 }
 
-/* Adds a variance to all steps of a chain that the other one has not; RECORDING_NONE: to all behind
+/* Adds a variance to all steps of a chain that the other one has not; RECORDING_NONE: to all after
  * the first. */
 static void chain_add_error(struct waits *w, uint32_t step, uint32_t other, uint64_t error)
 {
@@ -157,7 +157,7 @@ static bool chain_follow(struct waits *w, const struct waiting_thread *t, struct
         bool is_recorded = !r.is_gone && collector_has_process(w->collector, holder_pid);
         bool is_circle = false, has_next = false;
         pid_t of, parent;
-        /* A child that was just forked will be told of; it is not one that is left out. */
+        /* A child that was just forked will be reported; it is not left out. */
         if (!is_recorded && !r.is_gone && proc_of_thread(holder_pid, &of, &parent) &&
             collector_has_process(w->collector, parent))
             return false;
@@ -214,8 +214,7 @@ static struct waits_glance *chain_glance_of(struct waits *w, uint64_t waited_at)
 }
 _Static_assert(WAITS_GLANCES == 16, "four bits of a hash");
 
-/* What was seen a moment ago of who holds what this thread waits for; NULL: it has to be looked
- * at. */
+/* The recent look at the holder of what this thread waits for; NULL: inspect it. */
 static const struct waits_glance *chain_shared(struct waits *w, const struct waiting_thread *t,
                                                uint64_t now_ns)
 {
@@ -255,7 +254,7 @@ static void chain_share(struct waits *w, const struct waiting_thread *t, struct 
     *g = *seen;
 }
 
-/* A look of a wait: what was seen, behind its own step. */
+/* A look at a wait: what was seen, after its own step. */
 static void chain_add(struct waits *w, int32_t slot, const struct waits_glance *g)
 {
     struct waiting_thread *t = &w->threads.at[slot];
@@ -263,7 +262,7 @@ static void chain_add(struct waits *w, int32_t slot, const struct waits_glance *
     size_t len = chain->looks.len;
     if (len > 1 && g->number && chain->glance == g->number &&
         chain->looks.at[len - 2].step == chain->looks.at[len - 1].step) {
-        chain->looks.at[len - 1].at_ns = g->at_ns; /* of three that are alike, two tell it all */
+        chain->looks.at[len - 1].at_ns = g->at_ns; /* of three that are alike, two say it all */
         return;
     }
     uint32_t step = chain->first, before = step;
@@ -301,7 +300,7 @@ static void chain_look(struct waits *w, int32_t slot, const struct waits_resourc
     chain_add(w, slot, &seen);
 }
 
-/* What nobody holds, as far as can be told, is not looked at again. */
+/* What has no known holder is not inspected again. */
 void waits_chain_begin(struct waits *w, int32_t slot, const struct waits_look *look, uint32_t node)
 {
     struct waiting_thread *t = &w->threads.at[slot];
@@ -397,10 +396,10 @@ uint64_t waits_chain_again(struct waits *w, uint64_t now_ns)
     return w->held.first == NO_THREAD ? UINT64_MAX : w->again_ns - now;
 }
 
-/* --- what was asked of samples ---------------------------------------------------------------- */
+/* --- questions to samples --------------------------------------------------------------------- */
 
 /* Those that are too old are in front, as they are in the order of looks; most samples are of
- * threads that nobody asked about. */
+ * threads without a question. */
 static void chain_forget_asked(struct waits *w, uint64_t before_ns)
 {
     size_t old = 0;

@@ -2,10 +2,10 @@
  *
  *     /proc/PID/task/TID/io      bytes and calls of a thread so far, exact
  *     a sample in a call         its descriptor, out of the registers, and its stack
- *     a look at a wait           the same, and how much the call asked for
+ *     a look at a wait           the same, and how much the call requested
  *
  * What a thread transferred between two readings of its account is shared out among the calls that
- * were seen in between. Each wait is one call: of a file it gets what it asked for. A pipe or
+ * were seen in between. Each wait is one call: of a file it gets what it requested. A pipe or
  * terminal returns what there is, so that a wait there gets bytes only if the thread made no other
  * call, and then it is exact. The rest is shared out by the CPU time that was sampled in calls,
  * because that is what copying takes. Where no call of the kind was seen, bytes have no place. So
@@ -15,8 +15,8 @@
  *                        read < load of b.txt:  2 samples      4 MB
  *     read 2: 12 MB      (none)                                2 MB without a place
  *
- * Bytes of disks go to waits at files, if there were any, else like all others: who waits for some
- * milliseconds to read a file was not served by the page cache.
+ * Bytes of disks go to waits at files, if there were any, else like all others: a thread that waits
+ * for some milliseconds to read a file was not served by the page cache.
  *
  * The account of a thread that has ended cannot be read any more. Its calls are kept, and share
  * what is left of the whole job's account, which is read when its first process ends.
@@ -67,7 +67,7 @@ static uint64_t io_part(uint64_t whole, double part, double of)
     return share < (double)whole ? (uint64_t)share : whole;
 }
 
-/* What a call's bytes add to what is uncertain of them: those of a wait are known. */
+/* What a call's bytes add to their uncertainty: those of a wait are known. */
 static uint64_t io_square(const struct waits_call *call, uint64_t bytes)
 {
     const uint64_t kilo = 1000, most = UINT32_MAX;
@@ -229,7 +229,7 @@ uint64_t waits_io_poll(struct waits *w, uint64_t now_ns)
         else if (io_settle(w, slot))
             t->io->is_listed = false;
         else
-            w->io_slots.at[kept++] = slot; /* its end will be told */
+            w->io_slots.at[kept++] = slot; /* its end will be reported */
     }
     w->io_slots.len = kept;
     uint64_t paid = (clock_own_cpu() - begin) * IO_TO_COST;

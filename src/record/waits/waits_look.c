@@ -5,7 +5,7 @@
  *
  * Neither stops nor wakes the thread. A look takes some 20 microseconds, so a poll has LOOKING_NS
  * for all of them, the longest waits first, and pauses after one that did not come to the end. Each
- * wait is looked at once: while it lasts, its place cannot change.
+ * wait is inspected once: while it lasts, its place cannot change.
  *
  * Waits that go on are counted in pieces, so that they stand in the slices of time in which they
  * were. Counting takes at most one part in PIECE_TO_COST of a CPU. */
@@ -90,16 +90,16 @@ void waits_look_at(pid_t pid, pid_t tid, struct waits_look *out)
 
 /* --- woken, but no CPU ----------------------------------------------------------------------- */
 
-/* A switch does not tell when a thread was woken: its wait lasts until it has a CPU. The kernel
+/* A switch does not show when a thread was woken: its wait lasts until it has a CPU. The kernel
  * keeps the sum of what a thread was ready for without one (/proc/PID/task/TID/schedstat, the
- * second number, in ns). What of it was not told as ready is the delay of wake-ups. While a thread
- * waits, the sum is exact. Of others, it is compared with what is told later, so that it is too
+ * second number, in ns). The part that was not reported as ready is the delay of wake-ups. While a
+ * thread waits, the sum is exact. Of others, it is compared with later reports, so that it is too
  * small rather than too large; the next reading makes up for it.
  *
  * A reading takes some 12 us: one for each look, and one for each thread that no look comes to, at
  * the pace of pieces. The last one is at a thread's end, if it is still to be found. */
 
-/* What the account has beyond what was told is news. */
+/* What the account has beyond the reports is new. */
 static void times_tell_delay(struct waits *w, struct waiting_thread *t, uint64_t account_ns,
                              uint64_t until_ns)
 {
@@ -140,7 +140,7 @@ void waits_read_delays(struct waits *w, uint64_t told_ns)
     for (size_t i = 0; i < w->threads.len; i++) {
         struct waiting_thread *t = &w->threads.at[i];
         if (t->state == WAITS_THREAD_NONE || t->state == WAITS_THREAD_UNKNOWN || t->observed ||
-            t->has_look) /* it waits, and all was told then */
+            t->has_look) /* it waits, and all was reported then */
             continue;
         if (t->delay_read_ns && t->delay_read_ns > told_ns)
             continue;
@@ -157,7 +157,7 @@ enum {
     LONG_PAUSE_NS = 10 * 1000 * 1000, /* after one that could not look at all */
     PIECES = 1000,                    /* of a run, at most */
     PIECE_TO_COST = 50,               /* a fiftieth of a CPU */
-    LATE_NS = 10 * 1000 * 1000,       /* what is told may be told late */
+    LATE_NS = 10 * 1000 * 1000,       /* reports may be late */
 };
 
 struct collector_place waits_look_place(struct waits *w, pid_t pid, pid_t tid,
@@ -196,7 +196,7 @@ void waits_look(struct waits *w, int32_t slot)
     bool has_all = t->has_place && t->registers->pc == look.pc && t->registers->at[sp] == look.sp;
     t->look =
         waits_look_place(w, t->pid, t->tid, &look, has_all ? t->registers : NULL, t->counted_ns);
-    /* No switches are told of these: the stack may be that of what the thread did next. */
+    /* Switches of these are not reported: the stack may be of the thread's next activity. */
     if (t->observed) {
         waits_look_at(t->pid, t->tid, &after);
         if (after.state != look.state || after.pc != look.pc || after.sp != look.sp) {
@@ -263,7 +263,7 @@ uint64_t waits_poll(struct waits *w, uint64_t now_ns, uint64_t told_ns)
     if (told_ns < w->piece_ns + waits_piece(w, told_ns))
         return due;
     /* So that a wait counts in the slices of time in which it was, and a recording that is cut off
-     * has it. Waits that were not looked at yet have no place so far. */
+     * has it. Waits that were not inspected yet have no place so far. */
     uint64_t begin = clock_now(), until_ns = told_ns - LATE_NS;
     w->piece_ns = told_ns;
     const struct waiting_queue *const queues[] = {&w->known, &w->held};

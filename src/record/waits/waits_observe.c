@@ -1,4 +1,4 @@
-/* Waits of threads whose switches are not told: from what their clocks show now and then.
+/* Waits of threads whose switches are not reported: from what their clocks show now and then.
  *
  * What a thread was neither on a CPU nor ready for one, it waited. While it waits, its account is
  * exact. While it runs, or is ready, it is not: the kernel adds what a thread was ready for when it
@@ -51,7 +51,7 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* How many waits have begun since its account was exact. Where that is not told, each time that it
+/* How many waits have begun since its account was exact. Where that is unknown, each time that it
  * comes to a CPU may have been after a wait. */
 static uint64_t observed_waits(const struct waits_observed *o, const struct waits_clock *now)
 {
@@ -164,7 +164,7 @@ static void observed_exact(struct waits_observed *o, const struct waits_clock *c
     o->back_ns = o->only_ns = o->ran_ns = 0;
 }
 
-/* Of a thread that was told to be new, the clock began then. */
+/* The clock of a thread reported as new began then. */
 static bool observed_begin(struct waits *w, int32_t slot, uint64_t at_ns,
                            const struct waits_clock *clock)
 {

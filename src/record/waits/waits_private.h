@@ -1,11 +1,11 @@
 /* What the files about waiting share.
  *
- *   waits.c          what a source tells: threads, switches, clocks
+ *   waits.c          reports of a source: threads, switches, clocks
  *   waits_look.c     looks at threads that wait, and waits that go on
  *   waits_resource.c what a thread waits for, and who holds it
  *   waits_chain.c    what the holder does meanwhile, and for whom that one waits
  *   waits_io.c       what threads read and write
- *   waits_observe.c  waits of threads whose switches are not told
+ *   waits_observe.c  waits of threads whose switches are not reported
  *   waits_times.c    how many run at a time
  */
 #ifndef MONARC_RECORD_WAITS_WAITS_PRIVATE_H
@@ -46,7 +46,7 @@ struct waiting_queue {
 struct waits_observed;
 struct waits_chain;
 
-/* A thread that ran when it was looked at: where, its next sample says. */
+/* A thread that ran when it was inspected: its next sample says where. */
 struct waits_asked {
     pid_t tid;
     uint64_t at_ns;          /* of the look */
@@ -59,7 +59,7 @@ struct waits_call {
     pid_t pid, tid;
     uint32_t resource, node;
     bool is_write, is_wait, is_file;
-    uint64_t wanted; /* of a wait: how much it asked for */
+    uint64_t wanted; /* of a wait: how much it requested */
     uint64_t weight; /* of a sample */
 };
 
@@ -80,8 +80,8 @@ struct waiting_thread {
     uint64_t gone_ns;            /* when it was found to be no more; 0: it is */
     uint64_t there_ns;           /* when it was last found to be there; 0: never asked */
     uint64_t counted_ns;         /* up to where its time is counted */
-    struct collector_wake wake;  /* what woke it last, since then; at_ns 0: that was not told */
-    bool is_leaving;             /* `place` is told for what comes */
+    struct collector_wake wake;  /* what woke it last, since then; at_ns 0: not reported */
+    bool is_leaving;             /* `place` is reported for the next wait */
     bool has_place, has_look;
     struct collector_place place;       /* where it left, as the source saw it */
     struct collector_place look;        /* where it was seen from outside ... */
@@ -92,13 +92,13 @@ struct waiting_thread {
     uint64_t first_kept_ns;             /* since when these are kept */
     struct waits_observed *observed;    /* of one that is known by its clock alone; or NULL */
     bool is_on;                         /* one of those in `running` */
-    uint64_t on_ns;                     /* since when, as far as that was not told yet ... */
+    uint64_t on_ns;                     /* since when, as far as not reported yet ... */
     double on_shared;                   /* ... and `shared` then */
-    uint64_t preempted_ns;              /* what it was ready for, of what was told */
+    uint64_t preempted_ns;              /* reported time without a CPU while ready */
     bool has_delay;                     /* `first_delay_ns` is known */
     uint64_t first_delay_ns;            /* by its account, when it was found */
     uint64_t delay_ns, delay_read_ns;   /* the last reading, that may be used later, and when; 0 */
-    uint64_t delayed_ns, delayed_until_ns; /* how much was told, and up to when */
+    uint64_t delayed_ns, delayed_until_ns; /* how much was reported, and up to when */
     struct waits_chain *chain;             /* who holds what it waits for; or NULL */
     struct waits_io *io;                   /* NULL: no such call was seen */
     uint32_t asked;                        /* how many of `asked` want its next sample */
@@ -119,7 +119,7 @@ struct waits_glance {
     pid_t tids[WAITS_MOST_STEPS];
 };
 
-/* Threads that are off stand in one of two queues: those that may still be looked at, in the order
+/* Threads that are off stand in one of two queues: those that may still be inspected, in the order
  * in which they left, and those that were, or that are only short of a CPU. So a poll takes the
  * longest waits first and touches nothing else. */
 struct waits {
@@ -129,18 +129,18 @@ struct waits {
     struct map slot_of; /* tid -> slot; slots of other tids are out of date */
     int32_t free;
     size_t living;
-    struct waiting_queue fresh, known; /* may be looked at; all others that are off */
-    uint64_t start_ns, piece_ns;       /* the first time that was told; of the last pieces */
+    struct waiting_queue fresh, known; /* may be inspected; all others that are off */
+    uint64_t start_ns, piece_ns;       /* the first reported time; of the last pieces */
     uint64_t piece_cost_ns;            /* what counting these took */
-    uint64_t pause_ns;                 /* until then nothing is looked at */
+    uint64_t pause_ns;                 /* until then nothing is inspected */
     struct waits_sums sums;
     uint64_t losses;
     VEC(int32_t) running;   /* slots */
     double shared;          /* the time in which any ran, each moment divided by how many did */
     uint64_t shared_ns;     /* up to when that is known */
-    VEC(uint64_t) parallel; /* how long so many ran, since that was last told */
+    VEC(uint64_t) parallel; /* how long so many ran, since the last report */
     uint64_t parallel_slice;
-    struct waiting_queue held;     /* were looked at, and wait for a thread: looked at again */
+    struct waiting_queue held;     /* were inspected, and wait for a thread: inspected again */
     uint64_t again_ns, random;     /* until then not */
     int64_t credit_ns;             /* CPU time that looking again may take ... */
     uint64_t credited_ns;          /* ... as of then */
@@ -178,14 +178,14 @@ void waits_keep(struct waits *w, struct waiting_thread *t, uint64_t *kept, uint6
 /* Counts what a thread has been off the CPU since that was last done. */
 void waits_count(struct waits *w, struct waiting_thread *t, uint64_t until_ns);
 
-/* Forgets a thread that has ended if its end was not told, and will not be: when is not known.
+/* Forgets a thread that has ended if its end was not reported, and will not be: when is not known.
  * Returns whether it has ended. */
 bool waits_drop_if_gone(struct waits *w, int32_t slot, uint64_t told_ns);
 
 /* Looks at a thread from outside, and keeps where it waits if it does. */
 void waits_look(struct waits *w, int32_t slot);
 
-/* Counts what is known of an observed thread; nothing will be told of it any more. */
+/* Counts what is known of an observed thread; no more reports of it follow. */
 void waits_observed_end(struct waits *w, struct waiting_thread *t, uint64_t at_ns);
 
 /* --- waits_times.c ---------------------------------------------------------------------------- */
@@ -200,8 +200,8 @@ void waits_run_none(struct waits *w);
 void waits_keep_wait(struct waits *w, const struct waiting_thread *t, uint64_t at_ns);
 
 /* Reads how long the thread has been ready without a CPU in its life. is_waiting: it waits since
- * `left_ns`, and all before was told, so that the account is exact; else the reading counts when
- * all up to it will have been told. */
+ * `left_ns`, and all before was reported, so that the account is exact; else the reading counts
+ * once all up to it is reported. */
 void waits_read_delay(struct waits *w, struct waiting_thread *t, bool is_waiting);
 
 /* The same for all threads that no look has come to lately. */
@@ -247,7 +247,7 @@ struct waits_resource {
     char name[WAITS_NAME_BYTES]; /* of what is not in memory */
     pid_t holder_pid, holder;    /* holder 0: not known */
     bool is_gone;                /* there is no thread of that number */
-    bool is_stored;              /* a file or a disk: there is as much as calls ask for */
+    bool is_stored;              /* a file or a disk: there is as much as calls request */
 };
 
 /* false: it waits for what has no name here. */
@@ -265,7 +265,7 @@ bool waits_resource_is_same(pid_t pid, const struct waits_resource *before);
 /* A thread that was there before recording: what it transferred so far does not count. */
 void waits_io_found(struct waits *w, int32_t slot);
 
-/* A thread that was looked at in a call, or sampled in one. */
+/* A thread that was inspected in a call, or sampled in one. */
 void waits_io_waiting(struct waits *w, int32_t slot, const struct waits_look *look);
 void waits_io_sampled(struct waits *w, const struct collector_sample *s,
                       struct collector_place place);
@@ -299,7 +299,7 @@ struct waits_chain {
     uint64_t whole_ns, until_ns; /* how much of the wait is counted, and until when */
 };
 
-/* The thread was looked at, and is at this node; the chain begins there. */
+/* The thread was inspected, and is at this node; the chain begins there. */
 void waits_chain_begin(struct waits *w, int32_t slot, const struct waits_look *look, uint32_t node);
 
 /* The wait is over. */

@@ -15,9 +15,10 @@
  *
  * musl's mutexes, glibc's robust ones, and whatever else follows the kernel's rule for robust
  * futexes, have the owner's number in the word, with bit 31 set. musl's plain ones have EBUSY
- * there, and locks of Rust, Go and C++ a state: they name nobody, and nor do condition variables.
+ * there, and locks of Rust, Go and C++ a state: they name no holder, and nor do condition
+ * variables.
  *
- * Sleeping is waiting for nothing but time, and is told apart so that nothing is left over.
+ * Sleeping is waiting for nothing but time, and is a kind of its own so that nothing is left over.
  *
  * An owner counts only if the process has a thread of that number, so that other memory which looks
  * like a lock is none. All is read from outside; nothing is written, stopped or woken. */
@@ -52,7 +53,7 @@ enum {
 #define FUTEX_HAS_WAITERS UINT32_C(0x80000000)
 #define FUTEX_OWNER       UINT32_C(0x3fffffff)
 
-/* Words before and behind the one that is waited at. */
+/* Words before and after the one that is waited at. */
 enum { WORDS_BEFORE = 3, WORDS_BEHIND = 5, WORDS = WORDS_BEFORE + WORDS_BEHIND };
 
 /* Calls by what their first argument is. */
@@ -140,8 +141,8 @@ static bool resource_take_gone(struct waits_resource *out, uint32_t owner, bool 
 }
 
 /* The thread in whose structure the word at `out->address` is. Before it stand the thread's number,
- * a word that nobody uses, and the list of its robust locks: two pointers, and how far a lock's
- * word is from its links, which is the same on all machines of 64 bits. */
+ * an unused word, and the list of its robust locks: two pointers, and how far a lock's word is from
+ * its links, which is the same on all machines of 64 bits. */
 static bool resource_take_joined(struct waits_resource *out, pid_t pid)
 {
     enum { DISTANCE = 256, TO_LOCK = -32 }; /* the list lies 840 bytes before the state on x86-64 */
@@ -183,7 +184,8 @@ static void resource_of_words(struct waits_resource *out, pid_t pid, const uint3
             out->kind = RECORDING_RESOURCE_MUTEX;
         return;
     }
-    /* glibc's own: readers of the word alone cannot tell it from Rust's, so the owner decides. */
+    /* glibc's own: readers of the word alone cannot distinguish it from Rust's, so the owner
+     * decides. */
     if (value == CONTENDED) {
         bool is_glibc =
             word == CONTENDED && at[3] && at[3] < MANY && !(at[4] & ~(uint32_t)KIND_BITS);
@@ -207,14 +209,14 @@ static void resource_of_words(struct waits_resource *out, pid_t pid, const uint3
         }
         if (before == WORD_PHASE && value == WRITER && lock[0] >> READER_SHIFT &&
             lock[0] >> READER_SHIFT < MANY && !lock[TO_WRITER]) {
-            out->kind = RECORDING_RESOURCE_RWLOCK; /* waits for readers, whom nobody keeps */
+            out->kind = RECORDING_RESOURCE_RWLOCK; /* waits for readers, of whom there is no list */
             out->address -= (uint64_t)before * sizeof *at;
             return;
         }
     }
 }
 
-/* Words before and behind may not be mapped: then the word alone tells. */
+/* Words before and after may not be mapped: then the word alone counts. */
 static void resource_of_futex(struct waits_resource *out, pid_t pid, const struct waits_look *look)
 {
     uint32_t words[WORDS] = {0};
@@ -286,7 +288,7 @@ static void resource_find_peer(const struct waits *w, struct waits_resource *out
     }
 }
 
-/* A pipe may have a name in a file system, which says nothing of what it is. */
+/* A pipe may have a name in a file system, which says nothing about its kind. */
 bool waits_resource_of_descriptor(pid_t pid, int fd, struct waits_resource *out)
 {
     char path[64];
@@ -319,14 +321,14 @@ static bool resource_of_descriptor(const struct waits *w, struct waits_resource 
 
 /* --- locks on files -------------------------------------------------------------------------- */
 
-/* One that somebody has or waits for: flock() locks a file, fcntl() a range of its bytes, and
+/* One that a thread holds or waits for: flock() locks a file, fcntl() a range of its bytes, and
  * neither keeps out the other. */
 struct file_lock {
     bool is_whole, is_write;
     uint64_t device, inode, first, last;
 };
 
-/* What the thread asks for; false: it cannot be read. */
+/* What the thread requests; false: it cannot be read. */
 static bool file_lock_wanted(struct file_lock *out, pid_t pid, const struct waits_look *look,
                              bool is_flock)
 {

@@ -1,9 +1,9 @@
 /* How many threads run at a time, and the whole waits.
  *
- * Switches tell when each thread runs. Between two of them the number n of those that do is fixed,
+ * Switches show when each thread runs. Between two of them the number n of those that do is fixed,
  * so the integral of 1/n over time grows evenly, and a thread's part of a stretch is what the
  * integral has grown by: one subtraction a switch, however many threads there are. Stretches and
- * the time at each n are told at the end of each slice, so that a slice has its own.
+ * the time at each n are reported at the end of each slice, so that a slice has its own.
  *
  *     A  ────────────────        ran 4, part 1 + 1/2 + 1/2 + 1 = 3
  *     B      ────────            ran 2, part 1/2 + 1/2 = 1
@@ -17,16 +17,16 @@
 /* What is kept of a thread for it (struct waiting_thread):
  *
  *     is_on              it is in `running`, which has as many slots as CPUs at most
- *     on_ns, on_shared   what of its stretch was not told yet begins there
- *     preempted_ns       ready time that was told, by switches
- *     delayed_ns         ready time that was told, by its account
+ *     on_ns, on_shared   the unreported part of its stretch begins there
+ *     preempted_ns       reported ready time, by switches
+ *     delayed_ns         reported ready time, by its account
  *     first_delay_ns     what the account had before recording; 0 for threads that are new
  *
  * so that account = first + preempted + delayed + news. */
 
 /* --- how many run ---------------------------------------------------------------------------- */
 
-/* Tells how long each number of threads ran since that was last done, up to `at_ns`. */
+/* Reports how long each number of threads ran since the last report, up to `at_ns`. */
 static void times_tell_parallel(struct waits *w, uint64_t at_ns)
 {
     for (size_t n = 1; n < w->parallel.len; n++) {
@@ -36,7 +36,7 @@ static void times_tell_parallel(struct waits *w, uint64_t at_ns)
     }
 }
 
-/* Tells what a thread ran since that was last done. */
+/* Reports what a thread ran since the last report. */
 static void times_tell_turn(struct waits *w, struct waiting_thread *t, uint64_t at_ns)
 {
     double shared = w->shared - t->on_shared;
@@ -61,7 +61,7 @@ static void times_advance(struct waits *w, uint64_t at_ns)
     w->shared_ns = at_ns;
 }
 
-/* Ends the slices that are over. After a time in which nothing ran, there is nothing to tell. */
+/* Ends the slices that are over. After a time in which nothing ran, there is nothing to report. */
 static void times_end_slices(struct waits *w, uint64_t at_ns)
 {
     uint64_t length = collector_slice_ns(w->collector);
