@@ -1,10 +1,10 @@
 /* Annotated source: which lines of which files are shown, their text, and the machine code of each.
  *
- * 1. A row is hot if its share of the samples reaches a limit. Where one line or function was asked
- * for, its rows are; where nothing was sampled, those with counts. If no row is hot, the first ten
- * are.
+ * 1. A row is hot if its share of the samples reaches a limit. Where one line or function was
+ * requested, its rows are; where nothing was sampled, those with counts. If no row is hot, the
+ * first ten are.
  * 2. Files with hot rows are read, and their hot lines shown with some lines around; regions that
- * touch are one. Lines behind the end of a file that has changed are shown without text.
+ * touch are one. Lines past the end of a file that has changed are shown without text.
  * 3. The stretches of code of the lines that are shown are disassembled in the order of addresses,
  * with one disassembler for each object, and then sorted to their lines. Samples of an instruction
  * are its part of the pieces that it lies in, by bytes.
@@ -121,7 +121,7 @@ static void annotate_show_lines(struct column *c, uint64_t from, uint64_t to)
 
 /* The end of the function that begins with this row, if all of it is wanted: its last row.
  * Rows of a function stand together in its file, but those of code that was inlined into it may lie
- * between; `scope` tells them apart. */
+ * between; `scope` distinguishes them. */
 static uint64_t annotate_last_line_of(const struct column *c, uint32_t row)
 {
     uint64_t last = c->rows[row].line;
@@ -209,7 +209,7 @@ static void annotate_show_file(struct annotation *m, uint32_t file,
             uint64_t last = line > c.last ? annotate_last_line_of(&c, i) : line;
             annotate_show_lines(&c, line > context ? line - context : 0, last);
             if (line > c.last)
-                annotate_show_line(&c, line); /* behind the end of the file, or there is no text */
+                annotate_show_line(&c, line); /* past the end of the file, or there is no text */
             annotate_show_lines(&c, last, last + context);
         }
     }
@@ -294,7 +294,7 @@ static void annotate_list_stretch(struct listing *l, const struct source_stretch
     }
 }
 
-/* Code of functions without samples is not listed, unless asked for. */
+/* Code of functions without samples is not listed, unless requested. */
 static bool annotate_is_listed(const struct annotation *m, const struct source_stretch *s)
 {
     uint32_t line = m->line_of[s->row];

@@ -113,14 +113,14 @@ void attribute_native(struct attribution *t, const struct profile *p, const stru
 
 /* --- sharing -------------------------------------------------------------------------------------
  *
- * Samples that may be one owner's or another's, and the width of bins that would tell.
+ * Samples that may be one owner's or another's, and the width of bins that would separate them.
  *
  * The pieces of a bin come one after the other. Whose a bin is shows once its last piece is known:
  * one owner's, whose samples they surely are, or several owners', each of whom may have them all.
  *
- * Two neighbours are told apart by bins of 2^k bytes if a bin begins between the end of the first
- * and the start of the second. Bins are counted from the histogram's start, so that is asked of
- * distances from there; the least of all such widths would do for all shared bins that were hit.
+ * Bins of 2^k bytes separate two neighbours if a bin begins between the end of the first and the
+ * start of the second. Bins are counted from the histogram's start, so that is asked of distances
+ * from there; the least of all such widths would do for all shared bins that were hit.
  * Cost: as booking. */
 
 struct bin_part {

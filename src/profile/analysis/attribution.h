@@ -52,7 +52,7 @@ void attribute_native(struct attribution *t, const struct profile *p, const stru
 
 /* --- shared bins -------------------------------------------------------------------------------
  *
- * What bins cannot tell apart.
+ * Samples that bins cannot separate.
  *
  * A bin that lies over code of several owners counts the hits of all of them in one number. It is
  * booked by bytes, which is a guess: any part of it may be any owner's. So an owner's samples are
@@ -79,7 +79,7 @@ void sharing_of_functions(struct sharing *s, const struct profile *p, const stru
 /* Sharing is reported from this part of the samples on: less moves no figure by a printed digit. */
 enum { SHARING_NOTEWORTHY_PERMILLE = 5 };
 
-/* How much of the samples is shared, and what would tell, as a sentence. */
+/* How much of the samples is shared, and what would separate them, as a sentence. */
 const char *sharing_text(const struct sharing *s, double samples, struct arena *a);
 
 /* --- merged calls ------------------------------------------------------------------------------

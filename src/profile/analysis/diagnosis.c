@@ -107,7 +107,7 @@ static void diagnosis_examine_instrumentation(struct examination *x)
     const char *starter = diagnosis_mentioned_of(o, starters, sizeof starters / sizeof *starters);
     const struct object_facts *facts = object_facts(o);
     if (facts->is_stripped && !facts->interpreter)
-        return; /* a static program without symbols does not tell */
+        return; /* a static program without symbols does not show it */
     bool has_arcs = x->p->measured && x->p->measured->arcs.len;
     if (!counter && !starter && diagnosis_is_for_coverage(o))
         report_symptom(x, SEVERITY_NOTE, "compiled-for-coverage",
@@ -140,7 +140,7 @@ static void diagnosis_examine_symbols(struct examination *x)
 {
     enum object_symbol_source source;
     size_t len;
-    /* Functions that have a symbol, and those that only the unwind tables tell apart. */
+    /* Functions that have a symbol, and those that only the unwind tables separate. */
     const struct functions *f = x->p->functions;
     uint32_t named = 0, unnamed = 0;
     for (uint32_t i = 0; i < f->len; i++) {

@@ -67,7 +67,7 @@ struct diagnosis_input {
     bool is_missing;                   /* there is no such file */
     const char *candidates;            /* files nearby that may be meant, or NULL */
     int64_t profile_changed;           /* seconds since 1970; 0: unknown */
-    const struct embedded *embedded;   /* what the embedded recorder said of itself, or NULL */
+    const struct embedded *embedded;   /* the embedded recorder's report on itself, or NULL */
 
     /* With both: */
     const struct attribution *time;
@@ -111,11 +111,11 @@ void diagnose_unreadable(struct diagnosis *d, const char *why);
  *   - the histogram lies over the program's code, and ends where glibc's startup code would have
  *     ended it (only asked of programs with that startup code);
  *   - most samples are in executable sections;
- *   - a counted function calls the recorder once, in its prologue: callees of arcs lie close behind
+ *   - a counted function calls the recorder once, in its prologue: callees of arcs lie close after
  *     the start of a function, no two in the same one.
  *
  * Profiles of too few arcs and samples can pass by accident; a profile of the right program fails
- * only if it was recorded with a load bias, which is told apart. */
+ * only if it was recorded with a load bias, which is recognised. */
 
 enum fit_kind {
     FIT_WELL,

@@ -145,7 +145,7 @@ static void numbers_examine_oddities(struct examination *x)
          "times are only right for one rate: report the histograms one by one"},
         {FINDING_MIXED_SCALES, SEVERITY_NOTE, "GNU gprof refuses such files, monarc does not"},
     };
-    /* The laws that every profile fulfils; what they find is told by the finding's own sentence. */
+    /* The laws that every profile fulfils; each finding has its own sentence. */
     struct finding_list list = check_profile(x->p->measured);
     for (size_t i = 0; i < list.len; i++)
         for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
@@ -162,7 +162,7 @@ static void numbers_examine_oddities(struct examination *x)
 void examine_measurements(struct examination *x)
 {
     uint64_t samples = profile_samples(x->p->measured);
-    if (!x->p->embedded) { /* whose recorder tells more */
+    if (!x->p->embedded) { /* whose recorder reports more */
         numbers_examine_emptiness(x, samples);
         const struct profile *m = x->p->measured;
         for (size_t i = 0; i < m->histograms.len; i++) {
@@ -233,8 +233,7 @@ void examine_measurements(struct examination *x)
 /* --- the embedded recorder
  * -------------------------------------------------------------------------
  *
- * What it says of itself: what a microcontroller's program does wrong is not what a hosted one
- * does. */
+ * Its report on itself: programs of microcontrollers fail in other ways than hosted ones. */
 
 enum { MANY_PERCENT = 10, NEARLY_ALL_PERCENT = 90, FEW_FOR_A_PATTERN = 20 };
 

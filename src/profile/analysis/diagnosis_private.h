@@ -19,7 +19,7 @@ void report_symptom(struct examination *x, enum severity severity, const char *n
 
 void examine_measurements(struct examination *x); /* needs p->measured */
 
-/* The examination of what the embedded recorder says of itself. Internal to the diagnosis. */
+/* Examines the embedded recorder's report on itself. Internal to the diagnosis. */
 
 void examine_embedded(struct examination *x); /* needs p->measured and p->embedded */
 

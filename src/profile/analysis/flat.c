@@ -1,9 +1,9 @@
 /* Flat tables: one row a function, or a row for each object, thread or process of a recording.
  *
- * A row of a function has what was measured of it itself, and what it took with its callees: where
- * stacks were recorded that is counted, else gprof's model of the call graph estimates it. Rows
- * that a filter or a limit leaves out are summed up in `omitted`, so that the law of tables.h holds
- * for what is printed.
+ * A row of a function has its own measurements, and those with its callees: where stacks were
+ * recorded that is counted, else gprof's model of the call graph estimates it. Rows that a filter
+ * or a limit leaves out are summed up in `omitted`, so that the law of tables.h holds for what is
+ * printed.
  *
  * Rows are sorted by passes of a stable radix sort, the last key first; demangled names, which are
  * dear, are compared only where all numbers are equal. Shares of threads take each distinct pair of
@@ -259,7 +259,7 @@ static int shares_by_self(const void *left, const void *right)
     return (l->function > r->function) - (l->function < r->function);
 }
 
-/* The functions of one thread; `*next` goes on behind its stacks. */
+/* The functions of one thread; `*next` goes on after its stacks. */
 static void shares_take_functions(struct thread_walk *w, struct share_row *row, uint32_t thread,
                                   size_t *next, struct arena *a)
 {

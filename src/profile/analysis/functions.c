@@ -165,8 +165,8 @@ static void functions_append_sections(struct functions *f, struct object *o, str
     for (size_t i = 0; named && i < len; i++) {
         const struct object_section *s = &sections[i];
         bool is_code = s->is_alloc && s->is_code && s->has_bytes && s->size;
-        /* Whether the unwind tables tell functions of a section apart: not where there are none,
-         * nor where one is around all of it, as linkers describe .plt. */
+        /* Whether the unwind tables separate functions of a section: not where there are none, nor
+         * where one is around all of it, as linkers describe .plt. */
         uint64_t end = s->address + s->size;
         size_t first = PARTITION_POINT(ranges_len, k, ranges[k].high <= s->address);
         bool has_some = first < ranges_len && ranges[first].low < end;
@@ -266,7 +266,7 @@ static size_t functions_whole_name(const char *name)
     return best;
 }
 
-/* What is known of the functions of one name that a piece asks for: numbers plus one, 0 for none.
+/* Candidates among the functions of a name that a piece needs: numbers plus one, 0 for none.
  */
 struct whole_candidates {
     uint32_t first, count, global;
@@ -274,13 +274,13 @@ struct whole_candidates {
 
 struct piece_search {
     struct functions *f;
-    struct intern names;                  /* that pieces ask for */
+    struct intern names;                  /* that pieces need */
     VEC(struct whole_candidates) by_name; /* as `names` */
     uint32_t *next;                       /* per function: the next one of its name, plus one */
 };
 
-/* The function that a piece belongs to, plus one; 0: it cannot be told. A static function of the
- * same source file comes first, then the global one, then the only one of the name. */
+/* The function that a piece belongs to, plus one; 0: unknown. A static function of the same source
+ * file comes first, then the global one, then the only one of the name. */
 static uint32_t functions_whole_of(const struct piece_search *s, uint32_t piece)
 {
     const struct function *at = s->f->at;

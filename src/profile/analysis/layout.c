@@ -1,4 +1,4 @@
-/* Call-chain clustering (C3): layout.h tells the algorithm and its source. Here in steps:
+/* Call-chain clustering (C3): layout.h describes the algorithm and its source. Here in steps:
  *
  * 1. What can be moved: functions of the program's .text whose name a linker can be given.
  * Functions of one name are one unit, numbered by the first of them.
@@ -7,7 +7,7 @@
  *        calls      main -90-> parse -70-> next      by density: next, parse, main
  *                   main --2-> usage                 [main parse next] [usage]
  *
- * 4. Places: clusters by density one behind the other, functions aligned as they were.
+ * 4. Places: clusters by density one after the other, functions aligned as they were.
  * 5. Names: all symbols at a function's address, since the linker may know it by any of them.
  *
  * Which cluster a unit is in is kept by union-find. Cost: sorting units by density, else linear in
@@ -279,7 +279,7 @@ static void layout_put_down(struct clustering *c, struct arena *a)
     for (uint32_t k = 0; k < c->sorted_len; k++)
         for (uint32_t unit = c->sorted[k]; unit != NO_FUNCTION; unit = c->units[unit].next)
             for (uint32_t i = unit; i != NO_FUNCTION; i = c->sibling[i]) {
-                /* What the function was aligned to, as far as its address tells. */
+                /* The alignment of the function, as far as its address shows. */
                 uint64_t start = c->functions->at[i].start, lowest = start & -start;
                 uint64_t alignment = lowest && lowest < MAX_ALIGNMENT ? lowest : MAX_ALIGNMENT;
                 address = (address + alignment - 1) & -alignment;

@@ -13,8 +13,8 @@
  * chain of lines that it was inlined along.
  * 4. The rows that the rules want, in their order; the others are summed up.
  *
- * Debug information of code in which nothing was measured is not read, which makes a profile of a
- * large program cost what was measured of it, not what it is. */
+ * Debug information of code in which nothing was measured is not read, so a profile of a large
+ * program costs by what was measured, not by the program's size. */
 #include "profile/analysis/tables.h"
 
 #include "base/map.h"
@@ -600,7 +600,7 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
         without[at->object] += self;
         t->without_line += self;
     }
-    /* Waits have no lines, which nobody has to be told. */
+    /* Waits have no lines, which needs no message. */
     const char **lineless = ARENA_NEW(a, const char *, in->objects_len);
     const struct function_object *known = in->functions->objects;
     for (uint32_t i = 0; i < in->objects_len; i++)

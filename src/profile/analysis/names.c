@@ -1,10 +1,11 @@
-/* Names of functions: shown, shortened, told apart, filtered, and found again by what people type.
+/* Names of functions: shown, shortened, distinguished, filtered, and found again by what people
+ * type.
  *
- * A name is demangled when it is first asked for, and kept: of 100,000 functions a report shows
- * few. Short forms are made for all that a report may show at once, because a short form must stand
- * for one function alone. Those that are equal are made again with their parameters, then given up:
- * two rounds over a table of the texts, linear in their length. Static functions of one name are
- * told apart by their source files, which costs a look into debug information for each of them.
+ * A name is demangled on first use, and kept: of 100,000 functions a report shows few. Short forms
+ * are made for all that a report may show at once, because a short form must stand for one function
+ * alone. Those that are equal are made again with their parameters, then given up: two rounds over
+ * a table of the texts, linear in their length. Static functions of one name are distinguished by
+ * their source files, which costs a look into debug information for each of them.
  *
  * Filters ask about places first, which is a comparison of paths, and then run regular expressions
  * on both names; `function_is_called` and `functions_named` take what a person would type for a
@@ -24,7 +25,7 @@ void names_init(struct names *n, const struct functions *f, const char *style, s
         .functions = f, .style = style, .shown = ARENA_NEW(a, const char *, f->len), .arena = a};
 }
 
-/* The demangled name, with what stood in front and behind; the name itself where it is not mangled.
+/* The demangled name, with its prefix and suffix; the name itself where it is not mangled.
  */
 static const char *readable(const char *name, const char *style, struct arena *a)
 {

@@ -1,4 +1,4 @@
-/* Names of functions as people read them: demangled once, when first asked for. */
+/* Names of functions as people read them: demangled once, on first use. */
 #ifndef MONARC_PROFILE_ANALYSIS_NAMES_H
 #define MONARC_PROFILE_ANALYSIS_NAMES_H
 
@@ -29,7 +29,7 @@ const char *names_get(struct names *n, uint32_t function);
 
 /* Makes the short forms (short_names.c) for the functions that a report
  * may show: those with is_shown, or all where it is NULL. Functions whose short forms are equal
- * keep their parameters; where that does not tell them apart, they keep the whole name. */
+ * keep their parameters; where that does not distinguish them, they keep the whole name. */
 void names_shorten(struct names *n, const bool *is_shown);
 
 /* Finds the source files of static functions that share their name with others: of those with

@@ -171,7 +171,7 @@ static bool short_is_same(const struct shortening *s, struct range l, struct ran
            !memcmp(s->name + l.start, s->name + r.start, l.end - l.start);
 }
 
-/* Behind `std::` and the library's inline namespace; 0 if that is not what stands there. */
+/* The position after `std::` and the library's inline namespace; 0 if they are not there. */
 static size_t short_behind_std(const struct shortening *s, size_t at, size_t end)
 {
     static const char *const SPACES[] = {"std::__cxx11::", "std::__1::", "std::"};
@@ -366,7 +366,7 @@ static size_t short_without_hash(const struct shortening *s)
     return s->len - HASH;
 }
 
-/* What may stand behind parameters and says nothing of the name. */
+/* Skips what may follow parameters and is no part of the name. */
 static size_t short_skip_qualifiers(const struct shortening *s, size_t at, size_t end)
 {
     static const char *const WORDS[] = {" const", " volatile", " restrict", " &&",
@@ -457,8 +457,8 @@ static struct range short_inside_declarator(const struct shortening *s, struct r
     return name;
 }
 
-/* Copies a function's name. What stood before a space outside of brackets was its return type, and
- * is taken back; `kept` bytes of a prefix stay. */
+/* Copies a function's name. What preceded a space outside of brackets was its return type, and is
+ * taken back; `kept` bytes of a prefix stay. */
 static void short_put_function(struct shortening *s, struct range name, size_t kept)
 {
     for (size_t at = name.start; at < name.end;) {
@@ -565,8 +565,8 @@ static int short_columns(const char *name)
     return columns;
 }
 
-/* Behind the first `::` that is outside of brackets; NULL: this is the last component. What follows
- * the word `operator` belongs to one, whatever its sign. */
+/* The position after the first `::` outside of brackets; NULL: this is the last component. What
+ * follows the word `operator` belongs to one, whatever its sign. */
 static const char *short_next_component(const char *name)
 {
     int depth = 0;
@@ -630,14 +630,14 @@ static const char *short_without_modules(const char *name, int room, struct aren
                         name + close);
 }
 
-/* What a method does is told by the end of its name, and what it is instantiated for by the rest.
+/* The end of a method's name says what it does, the rest what it is instantiated for.
  */
 const char *names_within(const char *name, int room, struct arena *a)
 {
     static const char gap[] = "...";
     if (short_columns(name) <= room)
         return name;
-    if (name[0] == '[') { /* the address of a function without a symbol is told without its file */
+    if (name[0] == '[') { /* the address of a function without a symbol is shown without its file */
         size_t len = strcspn(name, "]");
         return !strncmp(name, "[0x", 3) && name[len] ? arena_copy(a, name, len + 1) : name;
     }
@@ -696,8 +696,8 @@ bool names_script_function(const char *name, const char **function, size_t *len)
 }
 
 /* gfortran's `__physics_MOD_step` is procedure step of module physics. GCC takes the body of a
- * parallel region out of its function, as `step._omp_fn.0`. What stands behind `@` is a version,
- * which is the linker's business. */
+ * parallel region out of its function, as `step._omp_fn.0`. What follows `@` is a version, which is
+ * the linker's business. */
 const char *names_short_plain(const char *name, struct arena *a)
 {
     static const char module_mark[] = "_MOD_", outlined_mark[] = "._omp_fn.";

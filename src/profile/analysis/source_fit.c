@@ -6,8 +6,8 @@
  *           7: clamp 1: 900      clamp is inlined at line 8       900 are at another line
  *     gone  1:   20              no function of that name          20 are gone
  *
- * Lines alone would tell little: after a line was put in, most lines still have code, though not
- * the one that was counted. Calls tell more. An inlined call is known by the function that it is in
+ * Lines alone would show little: after a line was put in, most lines still have code, though not
+ * the one that was counted. Calls show more. An inlined call is known by the function that it is in
  * and the one that it calls; if the program has it, but nowhere at the line that the profile names,
  * the code has moved within the function, and what was counted in the call cannot be found again. A
  * call that the program does not inline at all says nothing: the profile is of a build that did.

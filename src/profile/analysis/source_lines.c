@@ -2,9 +2,8 @@
  * order of addresses, meeting samples and blocks on the way.
  *
  * Pieces of bins, blocks and places of the line table are all sorted by address, so that each is
- * looked at once. Between two places there may be code without a line: the walk advances to the
- * start of the next one, books what lies before it on no line, then to its end, and books that on
- * its row:
+ * read once. Between two places there may be code without a line: the walk advances to the start of
+ * the next one, books what lies before it on no line, then to its end, and books that on its row:
  *
  *     places     [ line 4  ]     [ line 5 ][ line 4 ]
  *     reached    ^         ^     ^         ^        ^
@@ -14,8 +13,8 @@
  * block to the next line are no blocks of that line: a row with blocks of its own takes none of
  * them.
  *
- * Files are told apart by tidied paths. Cost: the line tables of functions with samples, calls or
- * blocks; a map entry for each row. */
+ * Tidied paths distinguish files. Cost: the line tables of functions with samples, calls or blocks;
+ * a map entry for each row. */
 #include "profile/analysis/source_lines.h"
 
 #include "base/map.h"
@@ -42,7 +41,7 @@ struct walk {
     VEC(uint32_t) file_of_path;
     struct path_numbers tidy; /* one number a file */
     struct map row_of;        /* (file, line) */
-    struct map answers;       /* by pointer of a name: is it the function asked for? */
+    struct map answers;       /* by pointer of a name: is it the requested function? */
     struct map extent_of;     /* by pointers of a name and of a file's */
     bool found_function, found_file;
     bool has_zeros; /* of blocks: those that were never executed were recorded, too */
@@ -60,10 +59,9 @@ struct walk {
     VEC(struct tally) tallies;
 };
 
-/* --- what was asked for ------------------------------------------------------------------------
- */
+/* --- what was requested ----------------------------------------------------------------------- */
 
-/* Whether the function was asked for, by the names that people give it; remembered by pointer,
+/* Whether the function was requested, by the names that people give it; remembered by pointer,
  * since line tables repeat few names often. */
 static bool source_is_wanted(struct walk *w, const char *linkage_name)
 {
@@ -78,7 +76,7 @@ static bool source_is_wanted(struct walk *w, const char *linkage_name)
     return *answer;
 }
 
-/* Whether the file was asked for: by the end of its path, as it is written or tidied. */
+/* Whether the file was requested: by the end of its path, as it is written or tidied. */
 static bool source_file_is_wanted(const struct walk *w, const char *recorded, const char *tidy)
 {
     const char *wanted = w->in->only_file;
@@ -173,7 +171,7 @@ static void source_gather_blocks(struct walk *w)
 }
 
 /* Books what lies before `end` on a row, or on none: pieces are cut there.
- * Pieces that reach beyond `end` stay for what follows: `piece` moves on only behind what was
+ * Pieces that reach beyond `end` stay for what follows: `piece` moves only past what was
  * reached. */
 static void source_take_samples(struct walk *w, uint64_t end, uint32_t row, bool is_shown)
 {
@@ -251,7 +249,7 @@ static bool source_has_something(const struct walk *w, uint64_t end)
            (w->piece < s->pieces.len && s->pieces.at[w->piece].low < end);
 }
 
-/* Widens what is known of a function's first and last line. */
+/* Widens the known range of a function's lines. */
 static void source_take_extent(struct walk *w, const struct object_place *place)
 {
     bool is_new;

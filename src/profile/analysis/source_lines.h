@@ -36,7 +36,7 @@ struct source_row {
     bool has_count;       /* executions are known */
     bool is_inferred;
     bool has_entry; /* a function begins here */
-    bool is_target; /* in the function that was asked for */
+    bool is_target; /* in the requested function */
 };
 
 /* A block on a line. */
@@ -102,8 +102,8 @@ struct source_input {
 /* `s` is zeroed before; its lists are freed with source_lines_deinit(), also where nothing was
  * found. The profile, graph and names are read alone; objects read debug information on the way.
  *
- * On return *found says whether the function or file that was asked for has any code (true: nothing
- * in particular was asked for). */
+ * On return *found says whether the requested function or file has any code (true: nothing in
+ * particular was requested). */
 void source_lines_make(struct source_lines *s, const struct source_input *in, bool *found,
                        struct arena *a);
 void source_lines_deinit(struct source_lines *s);

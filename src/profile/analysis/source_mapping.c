@@ -4,7 +4,7 @@
  *                                                                        │
  *     line table and inlining ──► rows of code with their position ──► position: the largest count
  *
- * Basic blocks come from the code itself: one begins where a direct branch leads, and behind every
+ * Basic blocks come from the code itself: one begins where a direct branch leads, and after every
  * jump, branch and return. Calls do not end one. Where the code cannot be read (no capstone,
  * another machine), a row of the line table takes the place of a block, and four bytes that of an
  * instruction.
@@ -140,7 +140,7 @@ static int by_call_site(const void *left, const void *right)
     return (a->to > b->to) - (a->to < b->to);
 }
 
-/* Whether control does not simply go on behind it, of all machines that capstone knows. Calls come
+/* Whether control does not simply go on after it, of all machines that capstone knows. Calls come
  * back. */
 static bool ends_block(const struct instruction *i)
 {
@@ -169,7 +169,7 @@ static bool is_padding(const struct instruction *i)
     return false;
 }
 
-/* Whether control never goes on behind it. */
+/* Whether control never goes on after it. */
 static bool is_jump(const struct instruction *i)
 {
     return !strncmp(i->text, "jmp", 3) || !strncmp(i->text, "ret", 3) ||
@@ -332,8 +332,8 @@ static bool branch_calls(struct mapping *m, const struct code_branch *b)
     return false;
 }
 
-/* Calls are branches to the begin of a function. What stacks told of calls is not so exact, and
- * would count them twice. */
+/* Calls are branches to the begin of a function. Calls from stacks are not so exact, and would
+ * count them twice. */
 static void calls_of_branches(struct mapping *m)
 {
     struct code_measured *c = m->in->measured;
@@ -346,7 +346,7 @@ static void calls_of_branches(struct mapping *m)
     c->has_counted_calls = true;
 }
 
-/* Which functions are looked at: those with samples, those that call, and, if there are calls
+/* Which functions are processed: those with samples, those that call, and, if there are calls
  * alone, those that are called. Code that cannot be disassembled gets its spans from rows. */
 static void find_functions(struct mapping *m)
 {
@@ -531,7 +531,7 @@ static void add_calls(struct mapping *m, uint32_t position, const struct code_ca
 static void add_head(struct mapping *m, const struct object_position *p, double count)
 {
     const struct object_position_frame *f = &p->frames[p->len - 1];
-    /* What is looked at is whole functions. */
+    /* Whole functions are processed. */
     if (m->range == m->ranges.len || m->ranges.at[m->range].low != p->start)
         return;
     uint32_t function = functions_find(m->in->functions, p->start);

@@ -1,5 +1,5 @@
-/* From addresses to source positions: what was measured of a program's code, as its compiler wants
- * to be told.
+/* From addresses to source positions: what was measured of a program's code, in the form that its
+ * compiler reads.
  *
  * A count is how often code ran. Samples are times instead: a block of code that runs as often as
  * another one, but has twice the instructions, gets twice the samples. So the samples of a basic
@@ -25,7 +25,7 @@ struct code_called {
     double count;
 };
 
-/* A branch that was taken, and the code behind it that ran straight through. */
+/* A branch that was taken, and the code after it that ran straight through. */
 struct code_branch {
     uint64_t from, to; /* the instruction, and where it led; 0: elsewhere than in the program */
     uint64_t end;      /* the next branch that was taken; 0: not known */
@@ -67,7 +67,7 @@ enum unmapped {
 };
 const char *unmapped_text(enum unmapped reason);
 
-/* What became of one function, by its symbol; and of one line of source. */
+/* The result for one function, by its symbol; and for one line of source. */
 struct mapped_function {
     uint32_t function; /* in `functions` */
     double samples, mapped;

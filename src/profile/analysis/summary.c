@@ -3,8 +3,8 @@
  *
  * Intervals of shares are Wilson's ("Probable inference, the law of succession, and statistical
  * inference", 1927), which hold for small shares, where the usual p +- z sqrt(p (1-p) / n) does
- * not. They are asked for 95 %. The number of samples n that a share rests on is, from what is
- * known best to what is known least:
+ * not. They cover 95 %. The number of samples n that a share rests on is, from what is known best
+ * to what is known least:
  *
  *   - as many as have the standard error that stacks_error.c measured;
  *   - the effective number of samples of unequal weights, (sum w)^2 / sum w^2 (Kish, "Survey
@@ -307,7 +307,7 @@ void summary_of_other(struct summary *s, const struct summary *first,
     s->rate = other->rate;
     s->dimension = other->name;
     s->abbreviation = other->abbreviation;
-    s->profiler = 0; /* it is told of the first alone */
+    s->profiler = 0; /* it is reported for the first alone */
     s->others = (struct other_measures){0};
 }
 

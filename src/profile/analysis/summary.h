@@ -24,14 +24,14 @@
 struct other_measure {
     const char *name;
     double *self;   /* per function, in samples */
-    double *totals; /* per node of the graph, with callees; NULL where that was not asked for */
+    double *totals; /* per node of the graph, with callees; NULL if not requested */
     double samples; /* of all */
 
     /* Of dimensions of a profile alone. */
     double unattributed; /* of `samples` */
     double rate;         /* samples per unit; 0: unknown */
     char abbreviation;
-    const struct graph *graph; /* of these samples; NULL where that was not asked for */
+    const struct graph *graph; /* of these samples; NULL if not requested */
 };
 
 /* `all`: the graph of what was chosen and of the others together, each with the same weight. What

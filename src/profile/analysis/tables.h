@@ -58,7 +58,7 @@ struct view_rules {
     uint64_t limit;      /* rows; 0: all */
     double min_percent;  /* of all samples: the self share of a row, the total of an entry */
     double idle_percent; /* flat: so much self time is as good as none in a row without calls */
-    bool shows_model;    /* what the model of the call graph says, beside measured totals */
+    bool shows_model;    /* results of the call graph's model, beside measured totals */
     const struct filter *filter;
 };
 
@@ -142,7 +142,7 @@ void shares_by_process(struct shares *t, const struct summary *s, const struct r
 /* What a line of an entry stands for. */
 enum line_kind {
     LINE_ARC,
-    LINE_INTERNAL,    /* calls of itself or within the cycle: no time flows along them */
+    LINE_INTERNAL,    /* recursive calls or calls within the cycle: no time flows along them */
     LINE_SPONTANEOUS, /* no call was recorded: the start, signal handlers, callers without -pg */
     LINE_UNKNOWN,     /* called from no function of the program */
     LINE_MEMBER,      /* of the cycle that the entry is */
@@ -218,7 +218,7 @@ struct tree_row {
 struct tree {
     const struct summary *summary;
     const struct graph *graph;
-    uint32_t function; /* that was asked for; the root is its cycle, where it is in one */
+    uint32_t function; /* that was requested; the root is its cycle, where it is in one */
     bool is_upward;
     bool has_paths; /* it may be deeper than the pairs that were recorded: the model's estimate */
     struct tree_row *rows;

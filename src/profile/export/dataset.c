@@ -2,8 +2,8 @@
  * millions of others.
  *
  * A row is a stack with what one thread spent in it in one slice of time (output/parquet.c has the
- * columns). Profiles that do not tell threads have rows with process and thread 0. One pass over
- * the parts, which are in the order of frames. */
+ * columns). Profiles without threads have rows with process and thread 0. One pass over the parts,
+ * which are in the order of frames. */
 #include "profile/export/exports.h"
 
 #include "output/formats.h"
@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Who ran it and when: of a part, or of a profile that tells neither. `number` has room for a rank
- * as a text. */
+/* Who ran it and when: of a part, or of a profile that has neither. `number` has room for a rank as
+ * a text. */
 static void dataset_who(struct dataset_row *row, const struct exchange *x,
                         const struct exchange_part *part, const struct dataset_facts *facts,
                         char *number, size_t room)

@@ -64,13 +64,13 @@ const struct exchange_function *exchange_function_there(const struct exchange *x
     return &exchange_measure(x, i)->functions.at[number];
 }
 
-/* What the lists of arcs are sorted by. */
+/* The sort key of lists of arcs. */
 static uint64_t exchange_pair_key(const struct exchange_arc *arc)
 {
     return (uint64_t)arc->caller << 32 | arc->callee;
 }
 
-/* The next pair of one dimension, or NULL behind its last. */
+/* The next pair of one dimension, or NULL after its last. */
 static const struct exchange_arc *exchange_pair_of(const struct exchange *of, size_t next)
 {
     return next < of->arcs.len ? &of->arcs.at[next] : NULL;
@@ -106,8 +106,8 @@ bool exchange_pairs_next(struct exchange_pairs *p, const struct exchange *x, str
  * is one: call paths with their samples, calls, and functions with the line where each begins. What
  * is not known is an empty text or 0. */
 
-/* Begins a table whose last `amounts` columns are told for each other dimension, too, in columns
- * behind them: "self of cache-misses". */
+/* Begins a table whose last `amounts` columns exist for each other dimension, too, in columns after
+ * them: "self of cache-misses". */
 static void parquet_begin_all(struct parquet *p, struct out *out, const struct parquet_column *own,
                               size_t len, size_t amounts, const struct exchange *x, struct arena *a)
 {

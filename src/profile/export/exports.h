@@ -46,7 +46,7 @@ static inline uint64_t exchange_total(const struct exchange *of, uint32_t number
 }
 
 /* The pairs of caller and callee that any dimension has, in their order: zeroed before the first
- * call, which takes what it needs from `a`. False behind the last. */
+ * call, which takes what it needs from `a`. False after the last. */
 struct exchange_pairs {
     struct exchange_arc arc; /* of the first dimension that has it */
     size_t number;           /* of it among the first dimension's, if that has it */
@@ -66,13 +66,13 @@ struct export_format {
     bool needs_samples; /* it has paths alone, and no place for calls without time */
     bool tells_threads; /* it says whose time a path's was */
     bool tells_times;   /* and when it was */
-    bool tells_code;    /* it has a place for instructions, where they are asked for */
+    bool tells_code;    /* it has a place for instructions, where they are requested */
     bool tells_others;  /* and for other dimensions beside the first */
     bool tells_labels;  /* it says what the program published of a path's samples... */
     bool tells_spans;   /* and in which spans of traces they were */
 };
 
-/* What a dataset of many recordings says of one besides its samples. */
+/* Facts about one recording of a dataset, besides its samples. */
 struct dataset_facts {
     const char *host;   /* NULL: as the recording has it */
     const char *commit; /* NULL: not known */

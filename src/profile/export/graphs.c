@@ -78,7 +78,7 @@ static void callgrind_position(struct callgrind *c, uint64_t address, uint32_t l
     out_printf(c->out, "%u", line);
 }
 
-/* The cost of one dimension, and those of the others, if any are told. */
+/* The cost of one dimension, and those of the others, if any are reported. */
 static void callgrind_cost(struct callgrind *c, const struct exchange_spot *at,
                            const uint64_t *others)
 {

@@ -62,7 +62,7 @@ struct otlp {
     const struct exchange *x;
     struct protobuf out;
     struct intern texts;              /* number 0 is "" */
-    const struct recording *labelled; /* whose sets of labels are told; NULL: none are */
+    const struct recording *labelled; /* whose sets of labels are exported; NULL: none are */
     struct arena arena;
     uint32_t *links;    /* by set; 0: it has no span */
     uint32_t *pairs;    /* by label of the recording: the number of its attribute */
@@ -92,7 +92,7 @@ static void otlp_type(struct otlp *o, const struct exchange *x, uint32_t field)
     protobuf_end(&o->out, at);
 }
 
-/* Numbers the pairs and spans of all sets, behind the attributes of objects. A pair that many sets
+/* Numbers the pairs and spans of all sets, after the attributes of objects. A pair that many sets
  * have is one attribute: routes are few, requests many. Sets that no part of the exchange has keep
  * their numbers, so that a link is known by its set. */
 static void otlp_number_labels(struct otlp *o)
@@ -205,7 +205,7 @@ static void otlp_attribute(struct otlp *o, const char *key, const char *value, s
     protobuf_end(&o->out, at);
 }
 
-/* Build-ids of objects are attributes, numbered behind the one of estimates. */
+/* Build-ids of objects are attributes, numbered after the one of estimates. */
 static void otlp_attributes(struct otlp *o)
 {
     static const char HEX[] = "0123456789abcdef";
@@ -265,8 +265,8 @@ static void otlp_mappings(struct otlp *o)
     }
 }
 
-/* Where a whole function begins: which of its instructions was hit is told by no path. What is in
- * no object has no mapping, which is 0 as any number that is left out. */
+/* Where a whole function begins: no path says which of its instructions was hit. What is in no
+ * object has no mapping, which is 0 as any number that is left out. */
 static void otlp_location(struct otlp *o, uint32_t number)
 {
     const struct exchange_function *f = &o->x->functions.at[number];

@@ -52,8 +52,8 @@ void folded_export(struct out *out, const struct exchange *x)
  * panels of Chrome and Edge, VS Code, speedscope, and Firefox' profiler.
  *
  * It is a tree of nodes and a sequence of samples, each in one node for so many microseconds. They
- * stand in no order of time, which a profile does not know. What a sample lasts is told by the next
- * one's delta, so that one in `(idle)` ends the row.
+ * stand in no order of time, which a profile does not know. The next sample's delta gives the
+ * length of a sample, so that one in `(idle)` ends the row.
  *
  * All samples last equally long: some readers, Firefox' profiler among them, count samples and do
  * not look at how long they are. So a path has as many as its share asks for. Their length is the
@@ -61,7 +61,7 @@ void folded_export(struct out *out, const struct exchange *x)
  * to a length that does, each path passing on what it has too little or too much.
  *
  * Firefox' profiler takes a sample only if at least FIREFOX_MICROSECONDS have passed since the one
- * that it took last, and so never one at the start. The first therefore begins a length behind it,
+ * that it took last, and so never one at the start. The first therefore begins a length after it,
  * events that are no time are long enough to be taken, and few long samples are split: then
  * the one in `(idle)`, which it counts as well, is hardly seen. */
 
@@ -135,7 +135,7 @@ static void cpuprofile_outer_nodes(struct json *j, const struct exchange *x,
 static void cpuprofile_nodes(struct json *j, const struct exchange *x)
 {
     struct arena scratch = {0};
-    /* One pass from the end: parents stand before their children, so lists come out in order. */
+    /* One pass from the end: parents precede their children, so lists come out in order. */
     struct children below = {ARENA_NEW(&scratch, uint32_t, x->frames.len),
                              ARENA_NEW(&scratch, uint32_t, x->frames.len)};
     for (uint32_t i = (uint32_t)x->frames.len; i-- > 1;) {

@@ -4,8 +4,8 @@
  * One location a function, at the address where it was laid out; inlined ones have none. Each path
  * with time is a sample of the first value. Calls are the second value: a sample for each pair of
  * caller and callee, since who called the caller is not known of them; their time is 0. Where
- * threads are told apart, a path is a sample of each, with labels for its thread, and of each set
- * of labels that the program published. Other dimensions of the profile are values between the two.
+ * threads are separate, a path is a sample of each, with labels for its thread, and of each set of
+ * labels that the program published. Other dimensions of the profile are values between the two.
  *
  *     string table    built while the rest is written, and put last: readers take any order
  *     ids             the number of a function or object in the exchange, plus 1; 0 is none

@@ -1,12 +1,12 @@
 /* Exports that know the order of time: speedscope's JSON and Firefox' profiler.
  *
  * A recording counts samples by slice of the run's time, so an exchange that was made for a format
- * that tells times has parts: what a thread spent in a frame during a slice. Each thread's parts,
- * by slice, are laid one behind the other; where a whole slice or more is empty before the next
- * one, the thread was idle. Within a slice, some milliseconds, the order is that of the frames,
- * which keeps what has callers in common together; the true one is not known. What reaches beyond
- * its slice, since a sample stands for more time than one lasts, pushes the next one on. So figures
- * are those of the exchange, all of them, and moments are as exact as slices.
+ * that has times has parts: what a thread spent in a frame during a slice. Each thread's parts, by
+ * slice, are laid one after the other; where a whole slice or more is empty before the next one,
+ * the thread was idle. Within a slice, some milliseconds, the order is that of the frames, which
+ * keeps what has callers in common together; the true one is not known. What reaches beyond its
+ * slice, since a sample stands for more time than one lasts, pushes the next one on. So figures are
+ * those of the exchange, all of them, and moments are as exact as slices.
  *
  * Profiles without times (gmon.out, many imports) are one row of paths in the order of the tree.
  *
@@ -70,9 +70,9 @@ static void moments_add(struct moments *m, uint32_t frame, uint64_t at, uint64_t
         vec_push(&m->all, (struct moment){frame, at, amount});
 }
 
-/* The next thread's moments, in place of those of the one before; false behind the last one.
- * Neighbours of one frame become one. What is no time has no length: it is put where its
- * slice begins, and no moment is idle. */
+/* The next thread's moments, in place of the previous one's; false after the last one. Neighbours
+ * of one frame become one. What is no time has no length: it is put where its slice begins, and no
+ * moment is idle. */
 static bool timed_next(struct timed *t, struct moments *m)
 {
     const struct exchange *x = t->x;
@@ -197,7 +197,7 @@ static const char *timed_thread_name(const struct timed *t, uint32_t thread, str
 }
 
 /* Threads come as the moments do; the viewer opens with the one that was busiest, whose number is
- * known behind the last. */
+ * known after the last. */
 void speedscope_export(struct out *out, const struct exchange *x)
 {
     struct json j = {.out = out, .is_compact = true};
@@ -359,7 +359,7 @@ static uint32_t firefox_stack(struct firefox *f, uint32_t frame)
         json_end(j);                                 \
     } while (0)
 
-/* The caller ends it, behind its columns. */
+/* The caller ends it, after its columns. */
 static void firefox_table(struct json *j, const char *key, size_t len)
 {
     json_key(j, key), json_begin(j, '{');
@@ -553,7 +553,7 @@ static void firefox_end_or_none(struct json *j, const char *key, uint64_t end_ns
 }
 
 /* Threads of a process stand together; the first one that was seen has the process's marks. The
- * tables are emptied behind it by what they hold, so that a thread costs what it did, not what all
+ * tables are emptied after it by what they hold, so that a thread costs what it did, not what all
  * threads did. */
 static void firefox_thread(struct firefox *f, const struct moments *m)
 {
@@ -607,7 +607,7 @@ static struct recording firefox_stand_in(const struct exchange *x, struct record
     return r;
 }
 
-/* What is known of the whole. Names of functions are final, so `symbolicated` keeps the viewer from
+/* Facts about the whole. Names of functions are final, so `symbolicated` keeps the viewer from
  * asking a server for them; `version` is that of the raw format, of which this is none. */
 static void firefox_meta(struct json *j, const struct exchange *x, const struct recording *r)
 {

@@ -57,9 +57,9 @@ uint32_t afdo_version(struct bytes in)
     return !c.failed && magic == AFDO_MAGIC && version <= 0xff ? version : 0;
 }
 
-/* Counters (gcda) have the same magic, and a version in letters behind it. create_gcov writes such
- * a one, that of gcc 4.7, unless it is told which gcc is to read the file: then the names' tag
- * tells. */
+/* Counters (gcda) have the same magic, and a version in letters after it. create_gcov writes such a
+ * one, that of gcc 4.7, unless an option names the gcc that is to read the file: then the names'
+ * tag decides. */
 bool afdo_probe(struct bytes in)
 {
     struct cursor c = cursor_over(in, "");
@@ -339,8 +339,7 @@ static void write_names(struct afdo_writing *s, uint32_t version, uint32_t *inde
     write_text(s->w, version, "", 0);
     if (version >= 3)
         writer_u32(s->w, NO_FILE_NUMBER);
-    /* Numbers begin at 1, behind the empty name. Sorted, so that equal profiles give equal
-     * files. */
+    /* Numbers begin at 1, after the empty name. Sorted, so that equal profiles give equal files. */
     for (uint32_t i = 0; i < len; i++) {
         uint32_t name = sorted[i];
         index[name] = i + 1;
@@ -368,8 +367,8 @@ static void write_offset(struct writer *w, struct source_offset at)
 static void write_instance(struct afdo_writing *s, uint32_t instance)
 {
     const struct source_order *o = &s->order;
-    /* Numbers stand before what they count, so that what does not fit is counted out first. An
-     * instance that does not fit takes along what is inlined in it, and is one place left out. */
+    /* Numbers precede what they count, so that what does not fit is counted out first. An instance
+     * that does not fit takes along what is inlined in it, and is one place left out. */
     uint32_t positions = 0, inlined = 0;
     for (uint32_t i = o->first_position[instance]; i < o->first_position[instance + 1]; i++)
         positions += offset_fits(s->p->positions.at[o->positions[i]].at);
@@ -443,7 +442,7 @@ static void write_summary(struct writer *w, const struct source_profile *p)
 }
 
 /* Each number of the profile as gcc can hold it, so that order and summary are those of the numbers
- * that are written, and come again when the file is read and written once more. */
+ * that are written, and stay the same when the file is read and written again. */
 static void limit_counts(struct source_profile *p)
 {
     for (size_t i = 0; i < p->instances.len; i++) {

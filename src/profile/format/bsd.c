@@ -122,7 +122,7 @@ static bool bsd_read_header(struct reading *r, bool is_44, struct header *h)
 }
 
 /* Bytes of a counter where the header does not say: the narrowest that leaves each bin two bytes of
- * the range or nearly so, which is the finest anybody records. */
+ * the range or nearly so, which is the finest that any system records. */
 static unsigned bsd_deduced_width(const struct histogram *h, uint64_t count_bytes)
 {
     double range = h->high > h->low ? (double)(h->high - h->low) : 0;
@@ -270,7 +270,7 @@ static unsigned bsd_width_needed(const struct histogram *h)
 }
 
 /* `ncnt` is a signed int on the systems that wrote the format, so counters end below 2 GiB.
- * 4.4BSD's counter bits stay 0, as its own files have them, unless they are needed to tell the
+ * 4.4BSD's counter bits stay 0, as its own files have them, unless they are needed to state the
  * width. */
 static bool bsd_write(struct writer *w, const struct profile *p,
                       const struct writing_limits *limits, struct err *e)

@@ -60,7 +60,7 @@ bool embedded_find(struct cursor *in)
     }
 }
 
-/* The word of P bytes number `i` behind the head; 0 if the image ends before it. */
+/* The word of P bytes number `i` after the head; 0 if the image ends before it. */
 static uint64_t embedded_wide_at(const struct head *h, unsigned i)
 {
     struct cursor c = h->wide;
@@ -177,8 +177,8 @@ static void embedded_read_bins(const struct head *h, struct profile *out)
     }
 }
 
-/* Each bin has the sum of the depths; with the number of samples as rate, what is shown of it is a
- * share in the mean depth. */
+/* Each bin has the sum of the depths; with the number of samples as rate, shown values are shares
+ * in the mean depth. */
 static void embedded_read_stacks(const struct head *h, struct profile *out)
 {
     struct cursor sums = embedded_part_at(h, MONARC_BLOB_STACKS_AT);
@@ -213,7 +213,7 @@ static uint32_t embedded_read_arcs(const struct head *h, struct profile *out)
     return used;
 }
 
-/* What the head says of one core, for reports: what was lost, how full its table was, how deep its
+/* The head's entries for one core, for reports: what was lost, how full its table was, how deep its
  * stack went. */
 static struct embedded_core embedded_core_of(const struct head *h)
 {

@@ -16,8 +16,8 @@ bool embedded_find(struct cursor *in);
  * or the bytes end before it does. */
 MUST_CHECK bool embedded_read(struct cursor *in, struct embedded *out, struct err *e);
 
-/* The images of one recording: one for each core, in their order, behind each other. `in` is left
- * behind the last. Fails if one is missing or twice; what was read before that stays in *out. */
+/* The images of one recording: one for each core, in their order, one after the other. `in` is left
+ * after the last. Fails if one is missing or twice; what was read before that stays in *out. */
 MUST_CHECK bool embedded_read_all(struct cursor *in, struct embedded *out, struct err *e);
 
 /* ---- Framed text of the embedded recorder, gathered from a console on which others print as well.

@@ -1,7 +1,7 @@
 /* The formats we know, and which of them a file is.
  *
  * A row is found by asking each in turn whether the bytes are its own; the first one that says yes
- * reads them. So the order matters: formats with a magic stand before those that are known by the
+ * reads them. So the order matters: formats with a magic precede those that are known by the
  * consistency of their header alone, or a GNU file could pass for one of BSD. A probe may walk the
  * whole file, since that is the only evidence an old BSD file offers; it keeps nothing.
  *

@@ -6,7 +6,7 @@
  * their stream and their place in it, so that they may come in any order and again: sending twice
  * fills the gaps of the first time. Two good lines of one number that differ make the stream
  * contradictory, and nothing of it is given out; nor is it before all of it is there and the sum at
- * its end is right. Frames are kept as they come and sorted when asked for: time n log n.
+ * its end is right. Frames are kept as they come and sorted on request: time n log n.
  *
  * Counted as damaged: lines whose checksum (CRC-32, as zlib has it) is wrong, whose payload is no
  * Base64 or is empty, and those of streams beyond the 1024th. Lines of 4096 bytes or more are not
@@ -155,9 +155,9 @@ static const uint8_t *frames_mark_in(const uint8_t *at, const uint8_t *end)
     return NULL;
 }
 
-/* What was gathered of a line is taken and dropped. A mark may stand in the middle of a line, or in
- * another one's text: each is tried in turn. A line that is too long to be ours is passed over, and
- * not searched for marks. */
+/* The gathered line is taken and dropped. A mark may stand in the middle of a line, or in another
+ * one's text: each is tried in turn. A line that is too long to be ours is passed over, and not
+ * searched for marks. */
 static void frames_end_line(struct frames *f)
 {
     f->lines++;

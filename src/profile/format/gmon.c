@@ -85,8 +85,8 @@ static bool gmon_read_blocks(struct reading *r, const struct cursor *where, bool
     return true;
 }
 
-/* One record, or all arcs that stand behind each other: their loop checks the tags itself. The
- * caller has seen that there is a byte left for the tag. */
+/* One record, or all consecutive arcs: their loop checks the tags itself. The caller has seen that
+ * there is a byte left for the tag. */
 static bool gmon_read_record(struct reading *r, bool has_names)
 {
     struct cursor where = r->in;
@@ -238,7 +238,7 @@ static void gmon_write_text(struct writer *w, const char *text)
 }
 
 /* A record for blocks that follow each other and are of one group. The number of entries is not
- * known before they are written, and is filled in behind each. */
+ * known before they are written, and is filled in after each. */
 static void gmon_write_blocks_0(struct writer *w, const struct profile *p)
 {
     size_t count_at = 0;

@@ -270,7 +270,7 @@ bool live_read(struct bytes bytes, const char *name, struct live_tables *out, st
 
 /* ---- adding up */
 
-/* Orders for adding up: equal keys stand behind each other. */
+/* Orders for adding up: equal keys are adjacent. */
 static int by_ends(const void *left, const void *right)
 {
     const struct arc *l = left, *r = right;
@@ -331,8 +331,8 @@ static size_t sum_blocks(struct block *at, size_t len)
 
 /* Moves counts from return addresses of hooks to the start of the block that they are in: the last
  * one before, if it is in the same object and near enough; else the hook's call stands for it.
- * Return addresses lie behind the call, perhaps in the next block, so the byte before is looked
- * up. One merge of two sorted lists. */
+ * Return addresses lie after the call, perhaps in the next block, so the byte before is looked up.
+ * One merge of two sorted lists. */
 static void place_blocks(struct live_tables *t)
 {
     enum { FARTHEST_BLOCK = 1023 };
@@ -383,8 +383,8 @@ void live_finish(struct live_tables *t)
             vec_push(&t->between, *arc);
     }
 
-    /* Threads that ran to the last have no times: the rate is that of the ended ones, or the one
-     * that was asked for. */
+    /* Threads that ran to the last have no times: the rate is that of the ended ones, or the
+     * requested one. */
     p->end_ns = p->end_ns > p->start_ns ? p->end_ns : p->start_ns;
     for (size_t i = 0; i < t->nodes.list.len; i++)
         p->samples = add_saturating(p->samples, t->nodes.list.at[i].hits);

@@ -130,7 +130,7 @@ static bool text_body(struct text_reading *r, struct text_line l, size_t depth, 
     l.at += 2;
     struct source_offset at = {(uint32_t)line, (uint32_t)block};
     uint32_t parent = r->open[depth - 1];
-    /* LLVM, too, tells the two forms apart by the first character: a count has a digit, no name
+    /* LLVM, too, distinguishes the two forms by the first character: a count has a digit, no name
      * begins with one. */
     if (!isdigit((unsigned char)*l.at)) {
         if (!text_number_behind(&l, &total) || l.at == l.end)
@@ -316,7 +316,7 @@ bool llvm_text_write(struct writer *w, const struct source_profile *p, struct er
         while (s.walk.open.len) {
             uint32_t at;
             if (!source_walk_next(&s.walk, &at)) {
-                /* Behind all children: LLVM takes nothing but metadata once it has seen some of an
+                /* After all children: LLVM takes nothing but metadata once it has seen some of an
                  * instance. */
                 text_put_metadata(&s, at, s.walk.open.len + 1);
                 continue;
@@ -561,7 +561,7 @@ static bool binary_read_instance(struct binary_reading *r, struct cursor *c, uin
     return !c->failed || err_at(e, c, "a function ends early");
 }
 
-/* Functions one behind the other. */
+/* Functions one after the other. */
 static bool binary_read_functions(struct binary_reading *r, struct cursor *c, struct err *e)
 {
     struct {
@@ -635,7 +635,7 @@ static bool binary_read_sections(struct binary_reading *r, struct bytes in, stru
                               "has contexts of callers or types of objects, which are not "
                               "read");
             struct cursor section = cursor_over((struct bytes){in.at + at, (size_t)size}, r->name);
-            /* Errors then tell the offset in the file, unless the section has to be unpacked. */
+            /* Errors then have the offset in the file, unless the section has to be unpacked. */
             section.base = in.at;
             if (!binary_unpack(r, &section, flags, e) ||
                 (type == SECTION_NAMES && !binary_read_names(r, &section, flags, e)) ||
@@ -646,7 +646,7 @@ static bool binary_read_sections(struct binary_reading *r, struct bytes in, stru
     return true;
 }
 
-/* What was whole of a damaged file stays in the profile. */
+/* The intact part of a damaged file stays in the profile. */
 bool llvm_binary_read(struct bytes in, const char *name, struct source_profile *p, struct err *e)
 {
     struct binary_reading r = {.p = p, .name = name};

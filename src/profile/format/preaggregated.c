@@ -6,7 +6,7 @@
  *     B 401156 40114e 950 12      a branch: from, to, times, wrongly expected
  *     F 40114e 401156 949         code that ran straight on: from, to, times
  *     f 40114e 401156 3           the same, entered from elsewhere; r: by a return
- *     T 401156 40114e 401170 5    a branch, and how far the code behind it ran: from, to, end,
+ *     T 401156 40114e 401170 5    a branch, and how far the code after it ran: from, to, end,
  * times R 401156 40114e 401170 5    the same, and the branch is a return
  *
  * Addresses are hexadecimal and as linked, with `X:` before those of elsewhere, or the build-id and

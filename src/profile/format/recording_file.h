@@ -224,7 +224,7 @@ struct process_facts {
     uint64_t start_real_ns, start_ns, end_ns, cpu_ns; /* all but the first: CLOCK_MONOTONIC, CPU */
     uint64_t samples, sampled_ns;
     uint64_t millihertz; /* measured; 0 for events that are no clocks */
-    uint32_t rate;       /* asked for */
+    uint32_t rate;       /* requested */
     uint32_t event, clock, written;
 };
 
@@ -251,7 +251,7 @@ struct live_tables {
  * as it goes. live_deinit() after failure, too. */
 MUST_CHECK bool live_read(struct bytes in, const char *name, struct live_tables *out,
                           struct err *e);
-/* Adds up equal keys, sorts objects, tells calls between objects from those within one, moves
+/* Adds up equal keys, sorts objects, separates calls between objects from those within one, moves
  * blocks to their starts, and works out the measured rate. Once, before live_profile() and
  * live_sidecar(). */
 void live_finish(struct live_tables *t);

@@ -3,23 +3,23 @@
  *      magic, version, byte order | record | record | ... | END with the checksum
  *      record: u32 tag, u64 n, n bytes of numbers in LEB128
  *
- * Records refer to what stands before them: texts by their number in STRINGS, samples to nodes,
- * nodes to objects. A reader of a record sees a cursor over its payload alone, and lists grow by
- * what was there, never by a claim. Differences are taken modulo 2^64, so that no order of values
- * can overflow. Unknown records are passed over: a file of a later monarc is read as far as this
- * one understands it.
+ * Records refer to what precedes them: texts by their number in STRINGS, samples to nodes, nodes to
+ * objects. A reader of a record sees a cursor over its payload alone, and lists grow by what was
+ * there, never by a claim. Differences are taken modulo 2^64, so that no order of values can
+ * overflow. Unknown records are passed over: a file of a later monarc is read as far as this one
+ * understands it.
  *
  * Refused: other versions, big-endian files, records that are cut off or longer than what they
- * hold, a wrong checksum, bytes behind the end, and whatever recording_check() refuses. What can be
- * read is a valid recording, so that nothing behind this room checks an index again. */
+ * hold, a wrong checksum, bytes after the end, and whatever recording_check() refuses. What can be
+ * read is a valid recording, so that no later code checks an index again. */
 #include "profile/format/recording_file.h"
 
 #include "wire/sidecar.h"
 
 #include <inttypes.h>
 
-/* What readers of records share. `in` spans one record's payload; any of them may set in.failed,
- * after which everything reads as 0 until the record's end says so. */
+/* State that readers of records share. `in` spans one record's payload; any of them may set
+ * in.failed, after which everything reads as 0 until the record's end says so. */
 struct recording_reader {
     struct cursor in;
     struct recording *recording;
@@ -195,7 +195,7 @@ static void read_process(struct recording_reader *from)
     vec_push(&from->recording->processes, p);
 }
 
-/* The process stands before it in the file, so its number is checked here, where it is used as an
+/* The process precedes it in the file, so its number is checked here, where it is used as an
  * index. */
 static void read_command(struct recording_reader *from)
 {
@@ -208,7 +208,7 @@ static void read_command(struct recording_reader *from)
         from->in.failed = true;
 }
 
-/* Belongs to a process that PROCESSES has told before. */
+/* Belongs to a process that PROCESSES listed before. */
 static void read_peak(struct recording_reader *from)
 {
     struct recording *r = from->recording;
@@ -236,7 +236,7 @@ static void read_thread(struct recording_reader *from)
     vec_push(&from->recording->threads, t);
 }
 
-/* A period of 0 is right: samples of this event differ, and each tells its weight. */
+/* A period of 0 is right: samples of this event differ, and each has its weight. */
 static void read_event(struct recording_reader *from)
 {
     struct recording_event event = {.name = read_take_text(from)};
@@ -504,7 +504,7 @@ static void read_creator(struct recording_reader *from)
     vec_push(&r->creators, c);
 }
 
-/* Node 0, the root, is not in the file. Objects stand before nodes, so there is a last address for
+/* Node 0, the root, is not in the file. Objects precede nodes, so there is a last address for
  * each. */
 static void read_prepare_nodes(struct recording_reader *from)
 {
@@ -516,7 +516,7 @@ static void read_prepare_nodes(struct recording_reader *from)
     from->last_len = r->objects.len;
 }
 
-/* The parent is told as the distance back, so that it cannot stand behind the node. The object is
+/* The parent is written as the distance back, so that it cannot follow the node. The object is
  * mostly the parent's, the address near the last one of its object. */
 static void read_node(struct recording_reader *from)
 {

@@ -329,7 +329,7 @@ static void write_block(struct recording_writer *to, size_t i)
     write_put(to, block->count);
 }
 
-/* Likewise. The code that ran behind a branch is short, so that its length is told. */
+/* Likewise. The code that ran after a branch is short, so that its length is written. */
 static void write_branch(struct recording_writer *to, size_t i)
 {
     const struct recording_branch *branch = &to->recording->branches.at[i];
@@ -407,7 +407,7 @@ static void write_nodes(struct recording_writer *to)
     for (uint32_t i = 1; i < r->nodes.len; i++) {
         const struct recording_node *n = &r->nodes.at[i];
         uint32_t expected = n->parent ? r->nodes.at[n->parent].object : 0;
-        /* Parents stand before their children, so the distance is never negative. */
+        /* Parents precede their children, so the distance is never negative. */
         write_put(to, (uint64_t)(i - 1 - n->parent) << 1 | (n->object != expected));
         if (n->object != expected)
             write_put(to, n->object);
@@ -425,7 +425,7 @@ static void write_sample(struct recording_writer *to, size_t i)
     const struct recording_sample *s = &to->recording->samples.at[i];
     static const struct recording_sample none;
     const struct recording_sample *before = i ? s - 1 : &none;
-    /* What the reader assumes when no weight is told; both must compute it the same way. */
+    /* What the reader assumes when no weight is written; both must compute it the same way. */
     uint64_t nominal = s->count * to->recording->events.at[s->event].period;
     bool is_moved =
         s->slice != before->slice || s->thread != before->thread || s->event != before->event;
@@ -585,7 +585,7 @@ void recording_write(struct writer *w, const struct recording *r)
     writer_u32(w, MONARC_BYTE_ORDER);
     write_list(&to, RECORDING_TAG_STRINGS, to.strings.texts.len, write_string);
     writer_bytes(w, body.out.at, body.out.len);
-    /* Over all that stands before the record of the sum, the magic included. */
+    /* Over all that precedes the record of the sum, the magic included. */
     uint64_t sum =
         recording_checksum((struct bytes){w->out.at + file_start, w->out.len - file_start});
     size_t start = write_begin_record(&to, RECORDING_TAG_END);

@@ -1,5 +1,5 @@
-/* What the dialects of gmon.out share: finding out how the bytes are to be read, and the records
- * that several of them have.
+/* Common parts of the dialects of gmon.out: finding out how the bytes are to be read, and the
+ * records that several of them have.
  *
  * None of the files says all of pointer size and byte order. So a format describes its records
  * once, as a walk, and the walk is made up to four times without keeping anything (`out` NULL),
@@ -17,10 +17,10 @@
  * Writing has the counterpart: one check that a profile fits a dialect, and counts that do not fit
  * their field as several records.
  *
- * Cost: a byte is looked at once for each layout in question and once more to be kept, arcs
- * aside, whose addresses a trial samples. Refused: what ends before its records do, what no
- * layout explains, what two explain equally well; of writing, what a dialect has no field for,
- * and profiles whose counts would need more than 4 GiB of repeated records. */
+ * Cost: a byte is read once for each layout in question and again to be kept, arcs aside, whose
+ * addresses a trial samples. Refused: what ends before its records do, what no layout explains,
+ * what two explain equally well; of writing, what a dialect has no field for, and profiles whose
+ * counts would need more than 4 GiB of repeated records. */
 #include "profile/format/records.h"
 
 #include "monarc/gmon_out.h"
@@ -70,7 +70,7 @@ static void reading_hand_over(struct reading *r, enum record_kind kind)
     out->histograms.len = out->arcs.len = out->blocks.len = out->runs.len = 0;
 }
 
-/* 0 stands for unknown callers and says nothing of a layout. */
+/* 0 stands for unknown callers and is no evidence for a layout. */
 static void reading_see_address(struct reading *r, uint64_t address)
 {
     if (!address)
@@ -158,8 +158,8 @@ bool reading_bins(struct reading *r, const struct cursor *where, struct histogra
     return true;
 }
 
-/* low, high | bins | rate | dimension, 15 bytes of text | its abbreviation. The text is what tells
- * a right layout: shifted by one word, there is no text in its place. */
+/* low, high | bins | rate | dimension, 15 bytes of text | its abbreviation. The text shows a right
+ * layout: shifted by one word, there is no text in its place. */
 bool reading_histogram(struct reading *r, const struct cursor *where)
 {
     struct cursor *in = &r->in;
@@ -256,8 +256,8 @@ static void reading_to_absolute(const struct reading *r, struct arc *arcs, size_
     }
 }
 
-/* Arcs that stand one behind the other, up to `max` and to what the bytes that are left can hold:
- * so the list is grown once, by a number that the file cannot make up. */
+/* Arcs that follow each other, up to `max` and to what the bytes that are left can hold: so the
+ * list is grown once, by a number that the file cannot make up. */
 static size_t reading_read_some_arcs(struct reading *r, struct arc_layout layout, size_t max)
 {
     struct cursor where = r->in;

@@ -20,7 +20,7 @@ struct reading {
     uint32_t default_rate;
     uint8_t bsd_header;             /* as the hint has it */
     const struct format_sink *sink; /* or NULL */
-    uint64_t arc_base;              /* what the addresses of arcs are relative to, 0 aside */
+    uint64_t arc_base;              /* base of the addresses of arcs, 0 aside */
 
     /* What a trial found. `odd` decides between layouts that both come to the end, and the
      * addresses' spread between those that are as odd as each other. */
@@ -34,8 +34,8 @@ struct reading {
 typedef bool reading_walk(struct reading *r);
 
 /* Deduces what `hint` leaves open, then walks into `out`. `in` stands where the records begin;
- * `order` is what the header says of it. Fails with READ_AMBIGUOUS, before anything is kept, if
- * two layouts explain the bytes equally well. With both word and order given no trial is made. */
+ * `order` is the header's. Fails with READ_AMBIGUOUS, before anything is kept, if two layouts
+ * explain the bytes equally well. With both word and order given no trial is made. */
 MUST_CHECK bool reading_run(struct cursor in, enum byte_order order, const struct format_hint *hint,
                             reading_walk *walk, struct profile *out, struct err *e);
 

@@ -455,7 +455,7 @@ static void read_threads(struct cursor *in, uint64_t start_ns, struct recording 
         uint32_t state = cursor_u32(in);
         uint64_t start = cursor_u64(in), end = cursor_u64(in);
         t.cpu_ns = cursor_u64(in);
-        cursor_u64(in); /* samples: its stacks tell */
+        cursor_u64(in); /* samples: the stacks have them */
         const uint8_t *name = cursor_take(in, RECORDING_THREAD_NAME_BYTES);
         uint64_t root = cursor_u64(in);
         if (!state)
@@ -620,7 +620,7 @@ bool sidecar_read(struct bytes bytes, const char *name, const struct sidecar_pro
         add_profile(out, &profiles->profiles[i], objects.list.at[i].number);
     ok = read_lists(records, &objects, p.start_ns, out, &nodes, &roots, e);
 
-    /* Samples of threads that were not told apart are one more thread's, unless there is but one.
+    /* Samples of merged threads are one more thread's, unless there is but one.
      */
     uint32_t shared = 0;
     if (out->threads.len != 1) {

@@ -11,7 +11,7 @@
  *
  * Tags are 4 bytes here, not one as in GNU's files, and each kind of record occurs once. Refused:
  * other tags, and fewer arcs than are claimed; of writing, arcs that leave the text, since the file
- * tells nothing of other objects. Source: glibc elf/dl-profile.c, elf/sprof.c. */
+ * does not know other objects. Source: glibc elf/dl-profile.c, elf/sprof.c. */
 #include "profile/format/records.h"
 #include "monarc/gmon_out.h"
 
@@ -39,7 +39,7 @@ static bool is_zero(const struct cursor *in)
     return true;
 }
 
-/* As many arcs as are claimed must be there; what is behind them is room for more. */
+/* As many arcs as are claimed must be there; what follows is room for more. */
 static bool read_arcs(struct reading *r)
 {
     struct cursor where = r->in;

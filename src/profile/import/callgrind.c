@@ -5,7 +5,7 @@
  * for lines, jumps and parts of a run; these are named. Cycles are no matter: nothing is followed.
  *
  *     events: Ir Dr              what the numbers of a line of costs are
- *     ob=(1) /bin/x              names: defined with a number once, then told by it
+ *     ob=(1) /bin/x              names: defined with a number once, then named by it
  *     fn=(2) main
  *     16 400 20                  own costs: position, then one number an event
  *     cfn=(3) work

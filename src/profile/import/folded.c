@@ -16,9 +16,8 @@
  *     thread 1   parse 0 | nodes of 0 | parse 3 | nodes of 1, 2, 3 | ...
  *     thread 2   parse 1    | parse 2     | parse 4     | parse 5  | nodes of 4, 5
  *
- * Most of a line need not be looked at: of a stack that the thread met not long ago, all of it
- * is known; of another one the frames that the one before has, too, which are many where lines are
- * sorted.
+ * Most of a line need not be read: of a stack that the thread met not long ago, all of it is known;
+ * of another one the frames that the one before has, too, which are many where lines are sorted.
  *
  * Refused: files with NUL bytes, numbers whose sum exceeds 64 bits, files of which no line is a
  * stack. Frames without a name (`a;;b`) are left out. Cost: linear in the bytes. Besides the
@@ -31,9 +30,9 @@
 
 enum { FRACTION_DIGITS = 6, MILLION = 1000000 };
 
-/* "e3" behind a number: it is a thousand times as large. Some tools print large counts so, through
- * a function that is made for floating-point numbers. A negative power is not taken: such a number
- * is no count. */
+/* "e3" after a number: it is a thousand times as large. Some tools print large counts so, through a
+ * function that is made for floating-point numbers. A negative power is not taken: such a number is
+ * no count. */
 static bool folded_take_exponent(struct text_span *number, uint64_t *count)
 {
     uint64_t exponent;
@@ -85,8 +84,8 @@ static bool folded_is_comment(struct text_span line)
 }
 
 /* Text of which most lines are such, and at least one has two frames; the last may be cut. Fifty
- * lines are enough. Two frames are asked for because a list of words with numbers behind them
- * has the same shape. */
+ * lines are enough. Two frames are required because a list of words followed by numbers has the
+ * same shape. */
 bool folded_probe(struct bytes first)
 {
     enum { ENOUGH = 50 };
@@ -113,7 +112,7 @@ bool folded_probe(struct bytes first)
 /* Whether all lines of the beginning have two numbers, of an old run and a new one, as
  * difffolded.pl and inferno-diff-folded write them. A name may end in a number, but not all do. To
  * take the first number for a part of the name would make a function of each count, and to take
- * either one alone would be a profile that nobody asked for: so such a file is refused. */
+ * either one alone would be a profile that no user requested: so such a file is refused. */
 static bool folded_is_difference(struct bytes all)
 {
     enum { ENOUGH = 50 };
@@ -237,7 +236,7 @@ static void folded_grow(struct folded_worker *w)
     memory_free(old);
 }
 
-/* The worker's number of a name, which the piece tells if it is new. */
+/* The worker's number of a name, which the piece reports if it is new. */
 static inline uint32_t folded_name(struct folded_worker *w, struct folded_piece *p,
                                    const char *name, size_t len, uint32_t hash)
 {
@@ -322,7 +321,7 @@ static void folded_parse(struct folded_piece *p, const char *limit)
 /* --- nodes, piece by piece ------------------------------------------------------------------- */
 
 /* The file on its way into the recording. Below `lock` is what threads share; `is_making` says that
- * one of them is at what stands behind it. */
+ * one of them uses what follows it. */
 struct folded_file {
     const char *limit; /* the file's end */
     pthread_mutex_t lock;

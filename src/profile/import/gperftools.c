@@ -14,7 +14,7 @@
  * recordings. Heap profiles of version 2 are samples of allocations: one of SIZE bytes was taken
  * with a probability of 1 - exp(-SIZE / RATE), by which numbers are divided, as pprof does.
  *
- * Refused: stacks that end behind the file, and numbers whose sum exceeds 64 bits. Lines that are
+ * Refused: stacks that end beyond the file, and numbers whose sum exceeds 64 bits. Lines that are
  * none of this are counted as lost. Linear in the bytes; a stack has at most 4,096 frames.
  * Source: gperftools, docs/cpuprofile-fileformat.html and heapprofile.html; google/pprof,
  * profile/legacy_profile.go, for what its writers made of them. */
@@ -29,7 +29,7 @@
 
 enum { MOST_FRAMES = 4096, PID = 1, MOST_EVENTS = 4 };
 
-/* What a file begins with, and what is said of those that are not read. */
+/* The beginnings of files, and messages about those that are not read. */
 enum legacy_kind { LEGACY_NONE, LEGACY_CPU, LEGACY_HEAP, LEGACY_JEMALLOC, LEGACY_CONTENTION };
 
 #define LOST_LINES "lines that are neither a stack, nor a setting, nor a mapping"
@@ -39,11 +39,11 @@ enum legacy_kind { LEGACY_NONE, LEGACY_CPU, LEGACY_HEAP, LEGACY_JEMALLOC, LEGACY
 struct legacy {
     const char *name;
     enum legacy_kind kind;
-    struct cursor words; /* CPU: behind the header */
+    struct cursor words; /* CPU: after the header */
     struct collector *collector;
     uint64_t frames[MOST_FRAMES];
     uint32_t len;
-    bool is_cut, has_maps, has_all; /* has_all: allocations that were freed are told, too */
+    bool is_cut, has_maps, has_all; /* has_all: allocations that were freed are included, too */
     uint64_t period;                /* CPU: ns; contention: one of so many was taken */
     double rate, cycles;            /* heap: bytes between samples; contention: a second's */
     uint64_t total[MOST_EVENTS];
@@ -168,7 +168,7 @@ static void legacy_take_mapping(struct legacy *l, struct text_span line)
     line.at += 5;
     if (!legacy_take_hex(&line, &m.offset))
         return;
-    const char *path = memchr(line.at, '/', text_len(line)); /* behind the device and inode */
+    const char *path = memchr(line.at, '/', text_len(line)); /* after the device and inode */
     const char *bracket = memchr(line.at, '[', text_len(line));
     path = path ? path : bracket;
     if (!path || !m.is_executable)
@@ -238,7 +238,7 @@ static void legacy_add_events(struct legacy *l)
     }
 }
 
-/* The stacks of a CPU profile: booked, or passed over for what stands behind them (`rest`). */
+/* The stacks of a CPU profile: booked, or skipped for what follows them (`rest`). */
 static bool legacy_cpu_stacks(struct legacy *l, struct cursor in, struct bytes *rest, struct err *e)
 {
     for (;;) {
@@ -281,7 +281,7 @@ static bool legacy_take_stack(struct legacy *l, struct text_span s)
     return true;
 }
 
-/* "3: 262144 [8: 1024]": four numbers, whatever stands between them. What is behind is left. */
+/* "3: 262144 [8: 1024]": four numbers, with anything between them. The rest is left. */
 static bool legacy_take_numbers(struct text_span *s, uint64_t out[4])
 {
     for (int i = 0; i < 4; i++) {
@@ -302,7 +302,7 @@ static double legacy_heap_factor(const struct legacy *l, uint64_t objects, uint6
     return l->rate > 1 && mean > 0 ? 1 / (1 - exp(-mean / l->rate)) : 1;
 }
 
-/* What is in use, and what was allocated in all if that is told. */
+/* What is in use, and what was allocated in all if the file has it. */
 static bool legacy_book_heap(struct legacy *l, const uint64_t number[4])
 {
     for (uint32_t i = 0; i < (l->has_all ? 4U : 2U); i += 2) {
@@ -340,7 +340,7 @@ static bool legacy_book_contention(struct legacy *l, const uint64_t number[2])
            legacy_book(l, 0, (uint64_t)ns) && legacy_book(l, 1, times);
 }
 
-/* One line of text behind the first. *is_odd: it is not of the format. */
+/* One line of text after the first. *is_odd: it is not of the format. */
 static bool legacy_take_line(struct legacy *l, struct text_span line, bool *is_odd)
 {
     uint64_t number[4] = {0};
@@ -368,7 +368,8 @@ static bool legacy_take_line(struct legacy *l, struct text_span line, bool *is_o
     return *is_odd || legacy_book_heap(l, number);
 }
 
-/* "heap profile: 3: 262144 [8: 1024] @ heap_v2/524288": rate, and whether freed memory is told. */
+/* "heap profile: 3: 262144 [8: 1024] @ heap_v2/524288": rate, and whether freed memory is included.
+ */
 static void legacy_heap_head(struct legacy *l, struct text_span line)
 {
     uint64_t number[4] = {0}, rate = 0;
@@ -384,7 +385,7 @@ static void legacy_heap_head(struct legacy *l, struct text_span line)
     l->rate = (double)rate / (is_of_go ? 2 : 1);
 }
 
-/* All lines behind the first, up to the mappings. */
+/* All lines after the first, up to the mappings. */
 static bool legacy_text(struct legacy *l, struct bytes in, struct err *e)
 {
     struct text_lines lines = text_lines_over(in);

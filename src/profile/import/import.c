@@ -1,4 +1,4 @@
-/* The table of imports, and what those share that tell functions by name.
+/* The table of imports, and the shared part of those that name functions.
  *
  * Formats are tried in the table's order: those with a magic first, texts last, the least certain
  * at the end.
@@ -152,8 +152,8 @@ static uint32_t named_hash(const struct recording_node *node)
 }
 
 /* Where the node stands in the table, or the free slot where it belongs. A file may have millions
- * of different frames, and what limits is the memory that is touched for each: the hash tells
- * nearly all other nodes apart without a look at them. */
+ * of different frames, and what limits is the memory that is touched for each: the hash rules out
+ * nearly all other nodes without reading them. */
 static struct named_slot *named_slot(const struct named_run *n, const struct recording_node *node,
                                      uint32_t hash)
 {
@@ -189,10 +189,9 @@ static void named_reserve(struct named_run *n, size_t nodes)
     memory_free(old);
 }
 
-/* A frame that is the first below its caller mostly
- * comes right behind it, since the rest of a stack that is new comes at once: then it is found
- * there, and is not in the table. So the table has no more than a node for each place where
- * stacks part. The root is in no slot, either.
+/* A frame that is the first below its caller mostly comes right after it, since the rest of a stack
+ * that is new comes at once: then it is found there, and is not in the table. So the table has no
+ * more than a node for each place where stacks part. The root is in no slot, either.
  *
  *     main;a;b;c      nodes  1 main  2 a  3 b  4 c    none in the table
  *     main;a;x;y                     2 <- 5 x  6 y    5 alone */
@@ -308,8 +307,8 @@ void named_run_calls(struct named_run *n, uint32_t from_object, uint64_t from, u
                                     count});
 }
 
-/* Losses are told apart by their texts' hash. Texts are constants of this program, so few that they
- * do not collide. */
+/* Losses are distinguished by their texts' hash. Texts are constants of this program, so few that
+ * they do not collide. */
 void named_run_lose(struct named_run *n, const char *text, uint64_t count)
 {
     bool is_new;

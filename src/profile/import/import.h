@@ -2,7 +2,7 @@
  *
  * What an import has no room for in a run is among the run's losses, by name.
  *
- * An importer is one row: what it knows of the bytes' first part, and what reads them. It gets
+ * An importer is one row: how it recognises the bytes' first part, and what reads them. It gets
  * bytes and no path, opens nothing (but perf.data, which needs the unwind tables of what was
  * mapped), and hands over a recording that recording_check() has passed. A new one is a file
  * here, a row in import.c, a paragraph of docs/import.md and a seed in
@@ -16,7 +16,7 @@
 
 /* One row of the table. */
 struct importer {
-    const char *name;  /* of tests/corpus/NAME; docs/import.md tells of it */
+    const char *name;  /* of tests/corpus/NAME; docs/import.md describes it */
     const char *title; /* for people */
 
     /* Whether the first bytes of a file (at least 64 KiB, or all there are) can be of this format.

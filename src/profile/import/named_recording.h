@@ -1,7 +1,7 @@
-/* Makes a run out of names: of what others tell of functions without their code.
+/* Makes a run out of names: of other tools' data about functions without their code.
  *
- * An object that is told so is `is_listed`: its functions have addresses that stand for their
- * names, the same ones in every run, so that runs can be merged. Nothing is opened.
+ * Such an object is `is_listed`: its functions have addresses that stand for their names, the same
+ * ones in every run, so that runs can be merged. Nothing is opened.
  *
  * An import begins a run, adds objects, frames and samples in whatever order its file has them,
  * and finishes it; only then is the run fit for recording_check(). Texts that are passed in are
@@ -45,7 +45,7 @@ struct named_run {
     struct named_slot_of_name *name_slots; /* functions by object and address: open addressing */
     size_t name_mask;                      /* one less than there are slots */
     struct named_slot *node_slots; /* nodes by parent, object and address, of those that do not
-                                      stand right behind their parent */
+                                    * follow their parent directly */
     size_t node_mask, node_used;   /* slots less one, and those in use */
     struct map thread_of;          /* pid, tid -> thread */
     struct map process_of;         /* pid -> process */
@@ -89,7 +89,7 @@ uint32_t named_run_event(struct named_run *n, const char *name, size_t len,
 uint32_t named_run_thread(struct named_run *n, uint32_t pid, uint32_t tid, const char *name,
                           size_t len);
 
-/* The command of the first process, where it is told late. There must be a thread already. */
+/* The command of the first process, where it is known late. There must be a thread already. */
 void named_run_name_process(struct named_run *n, const char *name, size_t len);
 
 /* `weight` also says how many samples that are, with `count` 0. false: the weights have no sum any
@@ -104,8 +104,7 @@ void named_run_calls(struct named_run *n, uint32_t from_object, uint64_t from, u
 /* What has no place in the run; sums up. The text lives as long as the program. */
 void named_run_lose(struct named_run *n, const char *text, uint64_t count);
 
-/* ---- Profiles that tell functions by name: each is two functions of the table of imports
- * (import.h).
+/* ---- Profiles that name functions: each is two functions of the table of imports (import.h).
  */
 
 #define NO_TEXT "is not text: there is a NUL byte in it"
@@ -123,7 +122,7 @@ bool callgrind_probe(struct bytes first);
 MUST_CHECK bool callgrind_read(struct bytes in, const char *name, struct recording *out,
                                struct err *e);
 
-/* Has addresses in files, which it opens; gperftools_take() does not, if it is told so. */
+/* Has addresses in files, which it opens; gperftools_take() does not, if an option says so. */
 bool gperftools_probe(struct bytes first);
 MUST_CHECK bool gperftools_read(struct bytes in, const char *name, struct recording *out,
                                 struct err *e);

@@ -29,7 +29,7 @@ struct perf_data_stream {
 struct perf_data_options {
     const struct perf_data_stream *streams; /* beside the file, which has the rest */
     size_t streams_len;
-    bool opens_no_files; /* for hostile input: code is told by its address alone */
+    bool opens_no_files; /* for hostile input: code is known by its address alone */
 };
 
 /* Samples of the file, and those that are in the run; the others are among its losses. */
@@ -50,8 +50,8 @@ MUST_CHECK bool perf_data_read(struct bytes in, const char *name, const struct p
  * round by round: a record of the next round may be older than one of this, not than one of the
  * last. */
 
-/* Memory that records lie in, freed with the last of them. NULL: somebody else's. A block is
- * what a piece of packed records was unpacked to; records of a file that is not packed lie in
+/* Memory that records lie in, freed with the last of them. NULL: memory of another owner. A block
+ * is what a piece of packed records was unpacked to; records of a file that is not packed lie in
  * the file. */
 struct perf_block {
     uint32_t users;
@@ -107,14 +107,14 @@ void perf_unpack_deinit(struct perf_unpack *u);
 MUST_CHECK bool perf_unpack(struct perf_unpack *u, struct bytes piece, perf_unpacked *take,
                             void *context, struct err *e);
 
-/* ---- What a file says of the events that were recorded: their attributes, the numbers that
- * records know them by, and their names. */
+/* ---- A file's description of the recorded events: their attributes, the numbers that records know
+ * them by, and their names. */
 
 struct perf_event_kind {
     struct perf_layout layout;
     uint32_t type;   /* PERF_TYPE_... */
     uint64_t config; /* which event of the type */
-    uint64_t period; /* between samples; with `is_rate`: samples per second that were asked for */
+    uint64_t period; /* between samples; with `is_rate`: requested samples per second */
     uint32_t most_frames;
     bool is_rate, inherits, excludes_kernel;
     const char *name; /* NULL: not known */
@@ -151,8 +151,8 @@ uint64_t perf_kind_time(const struct perf_event_kind *k, struct bytes record);
  */
 uint32_t perf_kinds_of(const struct perf_kinds *k, struct bytes record, bool big_endian);
 
-/* ---- What a perf.data file tells, told to the collector of our own recordings: it keeps processes
- * and mappings, unwinds, and makes a run of it all. */
+/* ---- The contents of a perf.data file, reported to the collector of our own recordings: it keeps
+ * processes and mappings, unwinds, and makes a run of it all. */
 
 /* Files by path, and the build-ids of what was recorded under it. */
 struct perf_build_ids {
@@ -166,7 +166,7 @@ struct perf_module {
     uint64_t start;
 };
 
-/* Where the kernel's code was. Addresses of the kernel are told as differences to its start,
+/* Where the kernel's code was. Addresses of the kernel are written as differences to its start,
  * since it lies elsewhere after each boot. */
 struct perf_kernel {
     bool is_told;

@@ -3,14 +3,14 @@
  * order of time.
  *
  *      header: magic "PERFILE2", sizes, sections of attributes, data and features
- *      record: u32 type, u16 misc, u16 size, payload, behind it time, ids and CPU
+ *      record: u32 type, u16 misc, u16 size, payload, after it time, ids and CPU
  *
  * Three things stand between the bytes and the order of time, each a part of this file: -z packs
  * records as one zstd stream that is cut without regard to them; a pipe has features as records;
  * and the kernel's buffers, one a CPU, were emptied in rounds, so that a record is only sure to be
  * older than those of the round after next. Memory is that of two rounds.
  *
- * Refused: records that end behind the file (behind a pipe's, it is said how much is left), packed
+ * Refused: records that end beyond the file (for a pipe, a message says how much is left), packed
  * ones that are damaged or claim to be more than packing can do. Instruction traces (AUX) have no
  * room and are named. Source: tools/perf/Documentation/perf.data-file-format.txt of Linux.
  *
@@ -42,7 +42,7 @@ enum perf_own_record {
     OWN_COMPRESSED2 = 83,
 };
 
-/* Bits of the header, each of a section behind the data. */
+/* Bits of the header, each of a section after the data. */
 enum perf_feature {
     FEATURE_BUILD_ID = 2,
     FEATURE_HOSTNAME = 3,
@@ -88,7 +88,7 @@ struct perf_file {
     uint16_t machine;         /* EM_..., 0: not said */
     const char *unknown_arch; /* the name of a machine that is not known; NULL: none */
     uint32_t cpus;
-    uint64_t trace_bytes, bytes_left; /* bytes_left: of a pipe, behind its last whole record */
+    uint64_t trace_bytes, bytes_left; /* bytes_left: of a pipe, after its last whole record */
     VEC(struct recording_text) texts;
 };
 
@@ -276,8 +276,8 @@ static bool perf_records(struct perf_file *f, struct bytes bytes, struct perf_bl
             break;
         struct bytes record = {in.at, size};
         if (type < OWN_ATTR) {
-            /* A record of the kernel's: waits for its turn by time. One that does not tell its time
-             * is taken at once. A time of 0 or of all ones says nothing, as in perf itself. */
+            /* A record of the kernel's: waits for its turn by time. One without a time is taken at
+             * once. A time of 0 or of all ones says nothing, as in perf itself. */
             uint32_t kind = perf_kinds_of(&f->replay.kinds, record, f->big_endian);
             uint64_t time = kind == RECORDING_NONE || kind >= f->replay.kinds.all.len
                                 ? 0
@@ -347,8 +347,8 @@ static bool perf_read_attributes(struct perf_file *f, const struct perf_section 
     return true;
 }
 
-/* Sections of features stand behind the data, in the order of their bits. The bits are in words of
- * the machine that wrote them. */
+/* Sections of features follow the data, in the order of their bits. The bits are in words of the
+ * machine that wrote them. */
 static void perf_read_features(struct perf_file *f, const uint8_t *bits, uint64_t at)
 {
     struct perf_section table = {at, at <= f->in.len ? f->in.len - at : 0};
@@ -505,7 +505,7 @@ void perf_unpack_deinit(struct perf_unpack *u)
     vec_free(&u->left_over);
 }
 
-/* Room behind what was left over, which stands first. */
+/* Room after the left-over bytes, which come first. */
 static struct perf_block *unpack_block(const struct perf_unpack *u)
 {
     struct perf_block *block = malloc(sizeof *block);
@@ -619,7 +619,7 @@ static void queue_keep(struct perf_rounds *q, size_t first)
     q->kept = kept.len;
 }
 
-/* Hands over all up to a time, in the order of time; stops early if it is told to. */
+/* Hands over all up to a time, in the order of time; stops early on request. */
 static bool queue_give(struct perf_rounds *q, uint64_t until)
 {
     bool goes_on = true;

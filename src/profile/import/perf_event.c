@@ -1,9 +1,9 @@
-/* What a perf.data file says of its events, and of the kernel's code.
+/* The descriptions of events and of the kernel's code in a perf.data file.
  *
  * Attributes are as perf_event_open(2) draws them. Fields that a file's older attributes do not
- * have are 0; what newer ones have behind those we know is not looked at. Records name the event
- * they are of by a 64-bit id, whose place in a record follows from the attributes: all of one file
- * agree on it, or nothing could be told apart. An event without a name gets the one that perf would
+ * have are 0; what newer ones have after those we know is ignored. Records name the event they are
+ * of by a 64-bit id, whose place in a record follows from the attributes: all of one file agree on
+ * it, or records could not be distinguished. An event without a name gets the one that perf would
  * print for its type and number.
  *
  * The kernel's functions are in no file that a recording could hold. If this machine still runs the
@@ -94,7 +94,7 @@ static void event_set_name(struct perf_kinds *k, uint64_t id, const char *name, 
 }
 
 /* { u32 events; u32 attr_bytes; { attr; u32 ids; u32 len; char name[len]; u64 id[ids] }... }. The
- * kinds have their ids by now, or get them here: a file in a pipe tells them with the attributes.
+ * kinds have their ids by now, or get them here: a file in a pipe has them with the attributes.
  */
 void perf_kinds_describe(struct perf_kinds *k, struct cursor in)
 {
@@ -103,7 +103,7 @@ void perf_kinds_describe(struct perf_kinds *k, struct cursor in)
         cursor_take(&in, attr_bytes);
         uint32_t ids = cursor_u32(&in), len = cursor_u32(&in);
         const uint8_t *name = cursor_take(&in, len);
-        if (!ids && name && i < k->all.len) /* of a single event records tell none */
+        if (!ids && name && i < k->all.len) /* records of a single event have none */
             k->all.at[i].name =
                 arena_copy(k->names, (const char *)name, strnlen((const char *)name, len));
         for (uint32_t n = 0; n < ids && !in.failed; n++) {
@@ -163,8 +163,8 @@ bool perf_kind_is_clock(const struct perf_event_kind *k)
 
 /* --- of a record ----------------------------------------------------------------------------- */
 
-/* Where a sample's id stands, in bytes from the record's start; 0: it has none. Fields that are
- * asked for stand in a fixed order: identifier, ip, tid, time, addr, id, ... */
+/* Where a sample's id stands, in bytes from the record's start; 0: it has none. Requested fields
+ * stand in a fixed order: identifier, ip, tid, time, addr, id, ... */
 static size_t event_id_in_sample(uint64_t type)
 {
     size_t before = sizeof(struct perf_event_header);
@@ -177,7 +177,7 @@ static size_t event_id_in_sample(uint64_t type)
     return before + 8 * (size_t)__builtin_popcountll(type & fields);
 }
 
-/* The same from its end for others: behind it come stream, cpu and, as the last, the identifier. */
+/* The same from its end for others: after it come stream, cpu and, as the last, the identifier. */
 static size_t event_id_from_end(uint64_t type)
 {
     if (type & PERF_SAMPLE_IDENTIFIER)
@@ -210,9 +210,8 @@ uint32_t perf_kinds_of(const struct perf_kinds *k, struct bytes record, bool big
     return found ? *found : is_sample ? RECORDING_NONE : 0; /* what perf made up itself has none */
 }
 
-/* In a sample the time stands behind identifier, ip and tid; in the trailer of other records,
- * where all of them have the same fields at their end, it stands before id, stream, CPU and
- * identifier. */
+/* In a sample the time follows identifier, ip and tid; in the trailer of other records, where all
+ * of them have the same fields at their end, it precedes id, stream, CPU and identifier. */
 uint64_t perf_kind_time(const struct perf_event_kind *k, struct bytes record)
 {
     uint64_t type = k->layout.sample_type, behind = PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
@@ -232,12 +231,12 @@ uint64_t perf_kind_time(const struct perf_event_kind *k, struct bytes record)
 
 /* ---- Names of the kernel's functions, from /proc/kallsyms: the kernel that was recorded must be
  * the one that runs, by its build-id, or by where its code is. Modules are where they were only
- * since the same boot. Nobody but root sees addresses there. */
+ * since the same boot. Only root sees addresses there. */
 
 /* A line of /proc/kallsyms; texts point into `text` of the list. */
 struct kernel_symbol {
     uint64_t address;
-    const char *name, *module; /* module: "" of the kernel itself; no NUL behind either */
+    const char *name, *module; /* module: "" of the kernel itself; no NUL after either */
     uint32_t name_len, module_len;
 };
 

@@ -154,7 +154,7 @@ static void replay_mapped(struct perf_replay *p, const struct perf_record *r)
 static void replay_forked(struct perf_replay *p, const struct perf_record *r)
 {
     if (r->pid != r->parent_pid && collector_has_process(p->collector, (pid_t)r->pid))
-        return; /* it was found running, and is told again */
+        return; /* it was found running, and is reported again */
     collector_fork(p->collector, (pid_t)r->pid, (pid_t)r->tid, (pid_t)r->parent_pid, r->time);
 }
 
@@ -193,7 +193,7 @@ static void replay_read_chain(struct replay_frames *f, const struct perf_event_k
     bool is_kernel = in_kernel;
     for (size_t at = 0; at + 8 <= r->chain.len; at += 8) {
         uint64_t word = bytes_u64(r->chain.at + at, kind->layout.is_big_endian);
-        /* Words of the kernel that say of what kind the frames behind them are. */
+        /* Words of the kernel that give the kind of the frames after them. */
         if (word >= (uint64_t)-CONTEXT_MOST) {
             is_kernel = word == (uint64_t)PERF_CONTEXT_KERNEL;
             if (word == CONTEXT_USER_DEFERRED && at + 16 <= r->chain.len) {
@@ -341,7 +341,7 @@ static void replay_counts(struct perf_replay *p, uint32_t event, const struct co
 }
 
 /* A sample to the collector. Without a period of its own it weighs what the event's period is;
- * where only a rate was asked for, it counts as one. */
+ * where only a rate was requested, it counts as one. */
 static void replay_sampled(struct perf_replay *p, uint32_t event, struct perf_record *r)
 {
     const struct perf_event_kind *kind = &p->kinds.all.at[event];
@@ -421,7 +421,7 @@ static void replay_happened(struct perf_replay *p, uint32_t kind, struct perf_re
         break;
     }
     case PERF_RECORD_COMM: {
-        /* What perf has found running when it began it tells as names alone. */
+        /* Programs that ran before perf are known by name alone. */
         pid_t pid = (pid_t)r->pid, tid = (pid_t)r->tid;
         if (r->misc & PERF_RECORD_MISC_COMM_EXEC ||
             (pid == tid && !collector_has_process(p->collector, pid)))
@@ -437,7 +437,7 @@ static void replay_happened(struct perf_replay *p, uint32_t kind, struct perf_re
     }
 }
 
-/* Without a time told by the file, the run begins with the first record that has one. */
+/* Without a time in the file, the run begins with the first record that has one. */
 void perf_replay_record(struct perf_replay *p, struct bytes record)
 {
     bool big_endian = p->kinds.all.len && p->kinds.all.at[0].layout.is_big_endian;

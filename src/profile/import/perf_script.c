@@ -5,12 +5,12 @@
  *
  * The time may be missing (-F without it); then the line is one that ends in EVENT and a colon.
  * Other fields that are not there by default are not known. Samples without period count one each.
- * A blank line ends a sample that has frames; one behind the first line does not. Lines that are
+ * A blank line ends a sample that has frames; one after the first line does not. Lines that are
  * neither a sample nor a frame are counted as lost, unless no sample can be taken.
  *
  * Refused: files with NUL bytes, and numbers whose sum exceeds 64 bits. Of a stack the innermost
  * 4,096 frames are kept. Cost: linear in the bytes; a sample's frames are kept until it ends,
- * because its callers stand behind it and nodes are made from the outermost inwards. Source:
+ * because its callers follow it and nodes are made from the outermost inwards. Source:
  * tools/perf/builtin-script.c of Linux, whose fields by default these are. */
 #include "profile/import/named_recording.h"
 
@@ -45,7 +45,7 @@ static struct text_span script_word(struct text_span *s)
     return word;
 }
 
-/* PID or PID/TID, and perhaps [CPU] behind it; names of commands have blanks. */
+/* PID or PID/TID, and perhaps [CPU] after it; names of commands have blanks. */
 static bool script_take_command(struct text_span s, struct script_head *out)
 {
     struct text_span word = text_take_last_word(&s);
@@ -63,7 +63,7 @@ static bool script_take_command(struct text_span s, struct script_head *out)
     return word.at == word.end && s.at < s.end && out->pid <= UINT32_MAX && out->tid <= UINT32_MAX;
 }
 
-/* "250000 cpu-clock:ppp: 55d0 main+0x10 (/bin/x)" behind the time. */
+/* "250000 cpu-clock:ppp: 55d0 main+0x10 (/bin/x)" after the time. */
 static bool script_take_event(struct text_span s, struct script_head *out)
 {
     struct text_span word = script_word(&s);
@@ -80,7 +80,7 @@ static bool script_take_event(struct text_span s, struct script_head *out)
 }
 
 /* "COMMAND PID/TID [CPU] PERIOD EVENT:" to the line's end. A number in front of the event is the
- * period if a PID stands before it. */
+ * period if a PID precedes it. */
 static bool script_timeless(struct text_span line, struct script_head *out)
 {
     struct text_span before = line, event = text_take_last_word(&before), front = before;
@@ -142,7 +142,7 @@ struct script {
     uint64_t cut, odd, first_odd;    /* frames; lines, and the first one's number */
 };
 
-/* "SYMBOL+0x12 (OBJECT)" or "FUNCTION (inlined)", behind the address. The object is what the last
+/* "SYMBOL+0x12 (OBJECT)" or "FUNCTION (inlined)", after the address. The object is what the last
  * brackets hold, with those that are in it: its name may have blanks and brackets of its own, as
  * `([JIT app cache])`, or say that its file is gone, as `(/bin/x (deleted))`. */
 static bool script_take_frame(struct script *s, struct text_span line)
@@ -186,7 +186,7 @@ static bool script_take_frame(struct script *s, struct text_span line)
     return true;
 }
 
-/* What was inlined is in the object of the frame around it, which stands behind it. */
+/* What was inlined is in the object of the frame around it, which follows it. */
 static struct text_span script_object(const struct script *s, size_t i)
 {
     while (i + 1 < s->frames.len && text_begins(s->frames.at[i].object, "inlined"))

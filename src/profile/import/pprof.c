@@ -14,7 +14,7 @@
  * mapped, by the collector of our own recordings, as in perf.data.
  *
  * Field numbers are in model/pprof_fields.h. Ids are any numbers, and found by maps; texts are
- * told by their place in the list. Refused: messages that end behind their frame, ids that nothing
+ * known by their place in the list. Refused: messages that end beyond their frame, ids that nothing
  * has, more than 64 types or 65,536 frames, sums beyond 64 bits, packed files of more than 200
  * times their size and 64 MiB. Time is linear in samples times frames. */
 #include "profile/import/named_recording.h"
@@ -56,7 +56,7 @@ struct pprof_type {
     bool is_samples;
 };
 
-/* Labels that tell threads apart. */
+/* Labels that distinguish threads. */
 enum pprof_label { PPROF_THREAD, PPROF_THREAD_ID, PPROF_PROCESS_ID, PPROF_LABELS };
 static const char *const PPROF_LABEL_KEYS[PPROF_LABELS] = {"thread", "thread_id", "process_id"};
 
@@ -213,7 +213,7 @@ static bool pprof_tables(struct pprof_file *f, struct err *e)
             return err_at(e, &in, "field %" PRIu32 " is not a message", field.number);
         else if (!pprof_take_table(f, &field))
             return err_at(e, &in, "a message of field %" PRIu32 " is damaged", field.number);
-    /* Texts may stand behind what names them. */
+    /* Texts may follow their references. */
     for (uint64_t i = 0; i < f->texts.len; i++)
         for (int k = 0; k < PPROF_LABELS; k++)
             if (pprof_text_is(f, i, PPROF_LABEL_KEYS[k]))
@@ -275,7 +275,7 @@ static void pprof_add_event(struct pprof_file *f, struct pprof_type *t)
         f->n.recording->events.at[t->event].period = period;
 }
 
-/* The one that is shown unless another is asked for: pprof's is the last. */
+/* The one that is shown unless another is requested: pprof's is the last. */
 static uint32_t pprof_first_type(const struct pprof_file *f)
 {
     uint32_t first = f->types_len ? f->types_len - 1 : 0;
@@ -350,7 +350,7 @@ static bool pprof_location(struct pprof_file *f, uint64_t id, uint32_t *node)
     if (!len)
         *node = named_run_frame(&f->n, *node, object, "", 0);
     while (len-- > 0) {
-        /* One function below `node`; one that nothing tells has no name. */
+        /* One function below `node`; one without a source has no name. */
         const uint32_t *function = map_find(&f->function_of, functions[len], 0);
         struct bytes name = pprof_text(f, function ? f->function_names.at[*function] : UINT64_MAX);
         *node = named_run_frame(&f->n, *node, object, (const char *)name.at, name.len);
@@ -367,14 +367,13 @@ static void pprof_lose(struct pprof_file *f, const char *text)
         named_run_lose(&f->n, text, 1);
 }
 
-/* What the labels of a sample say of its thread. */
+/* The thread of a sample, from its labels. */
 struct pprof_thread {
     uint64_t texts[PPROF_LABELS], numbers[PPROF_LABELS];
     bool is_told;
 };
 
-/* Notes a label that tells of threads; others are lost and counted. A value is a text or a
- * number. */
+/* Notes a label about threads; others are lost and counted. A value is a text or a number. */
 static void pprof_take_label(struct pprof_file *f, struct bytes label, struct pprof_thread *t)
 {
     uint64_t v[LABEL_NUMBER + 1];
@@ -392,7 +391,7 @@ static void pprof_take_label(struct pprof_file *f, struct bytes label, struct pp
     t->is_told = true;
 }
 
-/* A number stands as one or is spelled out; 0: it is not told. */
+/* A number stands as one or is spelled out; 0: absent. */
 static uint32_t pprof_label_number(const struct pprof_file *f, const struct pprof_thread *t,
                                    enum pprof_label key)
 {
@@ -403,8 +402,8 @@ static uint32_t pprof_label_number(const struct pprof_file *f, const struct ppro
     return text.len ? number : (uint32_t)t->numbers[key];
 }
 
-/* Threads without a number are told apart by the text of their name, beyond all numbers that a
- * system gives. */
+/* Threads without a number are distinguished by their name, beyond all numbers that a system
+ * gives. */
 static uint32_t pprof_thread(struct pprof_file *f, const struct pprof_thread *t)
 {
     if (!t->is_told)
@@ -485,8 +484,8 @@ static bool pprof_sample(struct pprof_file *f, struct bytes message, struct err 
     if (!ok || in.failed || f->frames.len > MOST_FRAMES)
         return err_in(e, f->name, "a sample is damaged");
     if (f->collector) {
-        /* Addresses take the place of ids. Of callers pprof has one within the call, where
-         * unwinding has the one behind it. */
+        /* Addresses take the place of ids. For callers pprof has an address within the call, where
+         * unwinding has the one after it. */
         pid_t tid = thread.is_told ? (pid_t)pprof_label_number(f, &thread, PPROF_THREAD_ID) : PID;
         for (size_t i = 0; i < f->frames.len; i++) {
             const uint32_t *known = map_find(&f->location_of, f->frames.at[i], 0);
@@ -537,7 +536,7 @@ static bool pprof_unpack(struct bytes in, size_t most, struct pprof_bytes *out)
         status = inflate(&z, Z_NO_FLUSH);
         out->all.len += before - z.avail_out;
         if (status == Z_STREAM_END && z.avail_in && inflateReset(&z) == Z_OK)
-            status = Z_OK; /* a file may be several, one behind the other */
+            status = Z_OK; /* a file may be several, one after the other */
     }
     inflateEnd(&z);
     return status == Z_STREAM_END;
@@ -633,11 +632,11 @@ static void pprof_add_code_events(struct pprof_file *f)
  *
  *     mapping     0x555555555000 to 0x555555556000 is s from offset 0x1000 on; the first one is the
  *                 program's, as pprof has it
- *     location    0x555555555131 becomes offset 0x1131 of s, of which `deep_one` is told
+ *     location    0x555555555131 becomes offset 0x1131 of s, where `deep_one` is reported
  *     sample      at locations 1, 2: deep_one, called by what is before the address of 2
  *
- * A location without a mapping, or outside of all, is code that nobody knows, as in our own
- * recordings: its weight is kept. There is one process, and threads are those that labels tell. */
+ * A location without a mapping, or outside of all, is unknown code, as in our own recordings: its
+ * weight is kept. There is one process, and threads are those that labels name. */
 static bool pprof_read_code(struct pprof_file *f, bool opens_no_files, struct recording *out,
                             struct err *e)
 {
@@ -698,7 +697,7 @@ bool pprof_take(struct bytes in, const char *name, bool opens_no_files, struct r
         f.message = (struct bytes){unpacked.all.at, unpacked.all.len};
     }
     ok = ok && pprof_tables(&f, e);
-    /* Functions that are told are right; addresses beside them may be of another build. */
+    /* Reported functions are right; addresses beside them may be of another build. */
     bool has_code = false;
     for (size_t i = 0; i < f.locations.len; i++)
         has_code |= f.locations.at[i].address != 0;

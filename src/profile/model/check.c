@@ -1,6 +1,6 @@
 /* What must hold of profiles: which fit together, what is odd about one, and the laws of merging.
  *
- * Histograms are looked at in the order of their ranges, each beside the one before it that reaches
+ * Histograms are checked in the order of their ranges, each against the earlier one that reaches
  * furthest, which finds every overlap in n log n. Two of one dimension may be equal or apart,
  * nothing else: summing bins that cover each other in part would invent samples.
  *

@@ -1,4 +1,4 @@
-/* Which rank of a parallel job a process is, told from its environment, without any MPI library.
+/* The rank of a process in a parallel job, from its environment, without any MPI library.
  *
  * The table of launchers and the order of its rows is wire/launchers.h; the first row whose rank
  * is a number, and below the size where that is known, counts. What a variable says beyond that is
@@ -6,7 +6,7 @@
  * as none.
  *
  * A child of a rank (system(), a wrapper script) inherits the variables: so a rank is a set of
- * processes, and nobody here says otherwise. */
+ * processes. */
 #include "profile/model/launchers.h"
 
 #include <wire/launchers.h>

@@ -1,11 +1,11 @@
-/* Which rank of a parallel job a process is, told from its environment. */
+/* The rank of a process in a parallel job, from its environment. */
 #ifndef MONARC_PROFILE_MODEL_LAUNCHERS_H
 #define MONARC_PROFILE_MODEL_LAUNCHERS_H
 
 #include "base/bytes.h"
 #include "profile/model/recording.h"
 
-/* A rank as the environment tells it. `order` is the place of its launcher in the table: of a
+/* A rank as the environment gives it. `order` is the place of its launcher in the table: of a
  * process that several launchers started, one inside another, the least counts. */
 struct rank_told {
     struct recording_rank rank; /* without process and host */

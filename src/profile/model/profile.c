@@ -4,7 +4,7 @@
  * Arcs and blocks are arrays of 64-bit words without padding, key first and count last, so that one
  * loop sorts or sums both. A profile keeps the order of its file until profile_normalize() sorts
  * it: reports that print records in file order, as GNU gprof does, depend on that. All sums
- * saturate: a count that cannot be told is the largest number, never a small one. */
+ * saturate: an unknown count is the largest number, never a small one. */
 #include "profile/model/profile.h"
 
 #include "base/bytes.h"
@@ -67,8 +67,8 @@ bool profile_fits_32(const struct profile *p)
     return all <= UINT32_MAX;
 }
 
-/* Dimensions are told apart by name alone; the abbreviation and the rate must then be the same, or
- * the profile is odd. */
+/* Dimensions are distinguished by name alone; the abbreviation and the rate must then be the same,
+ * or the profile is odd. */
 static bool profile_is_of_dimension(const struct histogram *h, const char *dimension)
 {
     return !strncmp(h->dimension, dimension, sizeof h->dimension);
@@ -294,7 +294,7 @@ uint64_t histogram_get(const struct histogram *h, uint32_t i)
 }
 
 /* Eight bytes at a time: where a counter stands in them that is not 0, the lowest bit that is set
- * tells. */
+ * decides. */
 uint32_t histogram_next(const struct histogram *h, uint32_t i)
 {
     const uint8_t *counters = h->counters;
@@ -481,7 +481,7 @@ void block_names_deinit(struct block_names *n)
     vec_free(&n->rows);
 }
 
-/* ---- Sums over what the embedded recorder says of itself. */
+/* ---- Sums over the embedded recorder's reports on itself. */
 
 void embedded_deinit(struct embedded *m)
 {

@@ -5,7 +5,7 @@
  *     block       executions of a block of code      "what ran"
  *
  * Everything is kept as it was recorded, by address; names are for analyses. Sums saturate at
- * 2^64 - 1: a count that cannot be told is the largest number, never a small one. */
+ * 2^64 - 1: an unknown count is the largest number, never a small one. */
 #ifndef MONARC_PROFILE_MODEL_PROFILE_H
 #define MONARC_PROFILE_MODEL_PROFILE_H
 
@@ -78,8 +78,8 @@ static inline uint64_t histogram_bin_ceiling(const struct histogram *h, uint32_t
     return h->low + range / h->bins * i + (range % h->bins * i + h->bins - 1) / h->bins;
 }
 
-/* ---- What gmon.out version 0 says of blocks beside their counts: group, source file, function and
- * line. Analyses do not use it, as debug information says it more reliably; merging and writing
+/* ---- Facts about blocks in gmon.out version 0 beside their counts: group, source file, function
+ * and line. Analyses do not use it, as debug information says it more reliably; merging and writing
  * version 0 keep it.
  *
  * An address has one name: that with which it was seen first. */
@@ -162,7 +162,7 @@ enum read_failure {
     READ_SHORT_BINS,      /* seen: counters present, of: counters claimed */
     READ_SHORT_ARC,
     READ_SHORT_BLOCKS, /* cut within a list of blocks */
-    READ_AMBIGUOUS,    /* pointer size or byte order cannot be told; nothing was read */
+    READ_AMBIGUOUS,    /* pointer size or byte order is unknown; nothing was read */
 };
 
 /* A zeroed one is empty. Lists may be changed in place by those who own the profile, but then

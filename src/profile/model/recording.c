@@ -2,8 +2,8 @@
  * its program's samples as a profile.
  *
  * recording_check() is what readers check and writers promise: all indices in range, parents before
- * children, so that a walk up a stack ends, weights that have a sum. Everything behind it relies on
- * that and checks no index again. It takes one pass over each list. */
+ * children, so that a walk up a stack ends, weights that have a sum. All later code relies on that
+ * and checks no index again. It takes one pass over each list. */
 #include "profile/model/recording.h"
 
 #include "base/err.h"
@@ -202,7 +202,7 @@ struct recording_ranks_sum recording_sum_ranks(const struct recording *r)
     return sum;
 }
 
-/* The last part whose first process is not behind this one: parts are in the order of processes. */
+/* The last part whose first process is not after this one: parts are in the order of processes. */
 uint32_t recording_part_of(const struct recording *r, uint32_t process)
 {
     uint32_t low = 0, high = recording_count(r);
@@ -404,7 +404,7 @@ uint64_t recording_used_ns(const struct recording *r)
 }
 
 /* Counters and accounts differ by up to a tenth and a few clock ticks without anything missing;
- * what is below that cannot be told from rounding. */
+ * less than that could be rounding. */
 uint64_t recording_unaccounted_ns(const struct recording *r)
 {
     enum { TICKS_NS = 12 * 1000 * 1000 };

@@ -1,4 +1,4 @@
-/* A recording: what was recorded of a program and of all processes that came out of it.
+/* A recording: a recorded program and all processes that came out of it.
  *
  * Samples are counted on nodes of one tree of call stacks that all processes share. A frame is an
  * object and a link address in it, so that the same code is the same frame in every process and in
@@ -14,9 +14,9 @@
  *            -> slice of time
  *
  * Times are nanoseconds; start_ns, end_ns and at_ns count from the run's start. Texts live in the
- * arena or in constants, and are never NULL but where it says so. Whoever makes a recording
- * promises what recording_check() asks for, and whoever reads one from a file checks it; nothing
- * else looks at an index again. */
+ * arena or in constants, and are never NULL but where it says so. A writer of a recording
+ * guarantees what recording_check() requires, and a reader of a file checks it; nothing else looks
+ * at an index again. */
 #ifndef MONARC_PROFILE_MODEL_RECORDING_H
 #define MONARC_PROFILE_MODEL_RECORDING_H
 
@@ -61,12 +61,12 @@ enum recording_object_kind {
 
 /* Why the callers of a frame are not known: addresses in RECORDING_OBJECT_CUT. */
 enum recording_cut {
-    RECORDING_CUT_DEEP,      /* the stack is deeper than what was copied of it */
+    RECORDING_CUT_DEEP,      /* the stack is deeper than its copy */
     RECORDING_CUT_NO_TABLE,  /* code without unwind table and frame pointer */
     RECORDING_CUT_GENERATED, /* generated code without frame pointer */
     RECORDING_CUT_BROKEN,    /* registers, stack and table do not fit together */
     RECORDING_CUT_TOO_MANY,  /* more frames than are kept */
-    RECORDING_CUT_NO_STACK,  /* no stack was recorded: not asked for, or refused */
+    RECORDING_CUT_NO_STACK,  /* no stack was recorded: not requested, or refused */
     RECORDING_CUTS
 };
 
@@ -82,8 +82,8 @@ struct recording_object {
     bool is_deleted;  /* the file was gone, or another one in its place, when it was mapped */
     bool is_read;     /* the recorder needed its file, and could open it */
     bool has_unwind;  /* there were tables to unwind by; of a file that is read */
-    bool is_listed;   /* its functions are those in `symbols`, and no file is to be asked: addresses
-                         are from the kernel's start, or stand for names that somebody else told */
+    bool is_listed;   /* its functions are those in `symbols`, and no file is read: addresses are
+                       * from the kernel's start, or stand for names from another tool */
 };
 
 /* A name for code of an object that no file names: [start, start + size). */
@@ -93,7 +93,7 @@ struct recording_symbol {
     const char *name;
 };
 
-/* One frame in one context. Parents stand before their children; node 0 is the root. */
+/* One frame in one context. Parents precede their children; node 0 is the root. */
 struct recording_node {
     uint32_t parent, object;
     uint64_t address; /* of the instruction that ran; of callers: within the call instruction */
@@ -131,7 +131,7 @@ struct recording_thread {
  * is a run of samples that follow each other. Longer slices begin like that, with the samples of a
  * part of the slice that has this length, at random; then each stack has one entry for all the rest
  * of the slice (with labels one for each set), by rising numbers of nodes and of sets.
- * recording_find_ordered() tells the two apart. */
+ * recording_find_ordered() distinguishes the two. */
 #define RECORDING_ORDERED_NS UINT64_C(32000000)
 struct recording_sample {
     uint32_t slice, thread, event, node;
@@ -152,11 +152,10 @@ struct recording_label_set {
     uint8_t trace[RECORDING_TRACE_BYTES], span[RECORDING_SPAN_BYTES];
 };
 
-/* Of weights: nanoseconds of clocks, events, or bytes, as of memory that imports tell of. */
+/* Of weights: nanoseconds of clocks, events, or bytes, as of memory in imports. */
 enum recording_event_unit { RECORDING_UNIT_NS, RECORDING_UNIT_COUNT, RECORDING_UNIT_BYTES };
 
-/* What samples were taken by. The first event is the one that reports show unless another is asked
- * for. */
+/* The events of samples. Reports show the first event unless another is requested. */
 struct recording_event {
     const char *name; /* as the user wrote it: cpu, wall, cycles, r1a8, ... */
     uint32_t unit;    /* enum recording_event_unit */
@@ -218,7 +217,7 @@ struct recording_block {
 };
 
 /* A branch that was taken, and that code from where it led up to and with the next branch that was
- * taken then, at `end`, ran straight through. Only CPUs with branch records tell of them, for a few
+ * taken then, at `end`, ran straight through. Only CPUs with branch records have them, for a few
  * branches before each sample, and each of those is counted. */
 struct recording_branch {
     uint32_t from_object, to_object; /* RECORDING_NONE: in no file, as the kernel */
@@ -227,8 +226,8 @@ struct recording_branch {
     uint64_t count, missed;          /* missed: how many of them the CPU had expected otherwise */
 };
 
-/* What the file of an object says of the functions and lines that the run needs; several of one
- * object together say it. What the bytes mean is the business of objfile/object.h. */
+/* The functions and lines that the run needs of an object's file, perhaps in several excerpts.
+ * objfile/object.h defines the bytes. */
 struct recording_excerpt {
     uint32_t object; /* of RECORDING_OBJECT_FILE */
     struct bytes bytes;
@@ -259,9 +258,9 @@ struct recording_parallel {
     uint64_t ns;
 };
 
-/* What woke a thread, as the kernel told it. */
+/* What woke a thread, as the kernel reported it. */
 enum recording_waker {
-    RECORDING_WAKER_UNKNOWN,   /* it was not told */
+    RECORDING_WAKER_UNKNOWN,   /* not reported */
     RECORDING_WAKER_INTERRUPT, /* a timer or a device */
     RECORDING_WAKER_OUTSIDE,   /* a thread that was not recorded, one of the kernel's, too */
     RECORDING_WAKER_SOFT, /* soft interrupt work while this thread ran, as it has for a socket */
@@ -290,11 +289,11 @@ struct recording_rank {
     uint32_t process;
     uint32_t rank, size;  /* from 0; size 0: not known, else above `rank` */
     uint32_t local;       /* among the ranks of its machine; RECORDING_NONE: not known */
-    const char *launcher; /* whose variables told it: "Open MPI", "Slurm", ... */
+    const char *launcher; /* whose variables named it: "Open MPI", "Slurm", ... */
     const char *host;     /* name of the machine; "": not known */
 };
 
-/* What threads wait for, as far as it can be told from outside. */
+/* What threads wait for, as far as it is visible from outside. */
 enum recording_resource_kind {
     RECORDING_RESOURCE_FUTEX,  /* a word of memory, of which nothing says what it is for */
     RECORDING_RESOURCE_MUTEX,  /* one that names its owner */
@@ -323,22 +322,22 @@ enum recording_doing {
     RECORDING_DOING_RUN,  /* it ran, at its node if one is known, or could */
     RECORDING_DOING_STOPPED,
     RECORDING_DOING_ENDED,  /* there was no such thread any more */
-    RECORDING_DOING_UNSEEN, /* it may not be looked at, or was not recorded */
-    RECORDING_DOING_CIRCLE, /* it waited for one that waits for it: nobody will go on */
+    RECORDING_DOING_UNSEEN, /* it may not be inspected, or was not recorded */
+    RECORDING_DOING_CIRCLE, /* it waited for one that waits for it: no thread will go on */
     RECORDING_DOINGS
 };
 
 /* A step of a chain of threads of which each waits for the next: the waiting thread, who holds what
  * it waits for, and so on. Chains that begin alike share steps, as stacks share nodes. */
 struct recording_link {
-    uint32_t parent;   /* who waits for this one; RECORDING_NONE: nobody that was looked at */
+    uint32_t parent;   /* who waits for this one; RECORDING_NONE: none that was inspected */
     uint32_t thread;   /* RECORDING_NONE: one that was not recorded */
     uint32_t node;     /* where it was; RECORDING_ROOT: not known */
     uint32_t resource; /* what it waits for itself; RECORDING_NONE: nothing with a name here */
     uint32_t doing;    /* enum recording_doing */
     uint64_t waits;    /* that were first seen with this as their last step */
     uint64_t ns;       /* for how long this was the last step, all waits together */
-    /* How sure that is, in us^2: the variance of the time of this step and all behind it, as far as
+    /* How sure that is, in us^2: the variance of the time of this step and all after it, as far as
      * changes between looks leave it open; and the squares of the lengths of those waits of which
      * there was one look, with this as the last step. */
     uint64_t error, single;
@@ -353,7 +352,7 @@ struct recording_transfer {
     uint32_t node;              /* in the system call */
     uint32_t is_write;          /* 0 or 1 */
     uint64_t calls;             /* that were seen, by samples or waiting */
-    uint64_t bytes, disk_bytes; /* disk: of these, those that a disk had to be asked for */
+    uint64_t bytes, disk_bytes; /* disk: of these, those that a disk had to read or write */
     uint64_t squares;           /* of the kB that each sample got, added up */
 };
 
@@ -372,21 +371,21 @@ struct recording {
     VEC(struct recording_symbol) symbols;    /* by object and start */
     VEC(struct recording_excerpt) excerpts;  /* by object */
     VEC(struct recording_node) nodes;        /* [0] is the root */
-    VEC(struct recording_process) processes; /* [0] is the program that was asked for */
+    VEC(struct recording_process) processes; /* [0] is the requested program */
     VEC(struct recording_thread) threads;
     VEC(struct recording_event) events;
     VEC(struct recording_sample) samples;
     VEC(struct recording_mark) marks;
     VEC(struct recording_loss) losses;
-    VEC(struct recording_part) parts;        /* by process; none: the run is one, or a sum */
-    VEC(struct recording_rank) ranks;        /* by process, those that have one */
-    VEC(struct recording_arc) arcs;          /* not in the file: added by who opens a recording */
-    VEC(struct recording_block) blocks;      /* likewise */
-    VEC(struct recording_branch) branches;   /* none: the CPU noted none */
-    VEC(struct recording_turn) turns;        /* by slice and thread; none: switches were not told */
-    VEC(struct recording_parallel) parallel; /* by slice and number */
-    VEC(struct recording_wait) waits;        /* by thread and time */
-    VEC(struct recording_creator) creators;  /* by thread */
+    VEC(struct recording_part) parts;      /* by process; none: the run is one, or a sum */
+    VEC(struct recording_rank) ranks;      /* by process, those that have one */
+    VEC(struct recording_arc) arcs;        /* not in the file: added by who opens a recording */
+    VEC(struct recording_block) blocks;    /* likewise */
+    VEC(struct recording_branch) branches; /* none: the CPU noted none */
+    VEC(struct recording_turn) turns; /* by slice and thread; none: switches were not reported */
+    VEC(struct recording_parallel) parallel;  /* by slice and number */
+    VEC(struct recording_wait) waits;         /* by thread and time */
+    VEC(struct recording_creator) creators;   /* by thread */
     VEC(struct recording_resource) resources; /* what threads were seen waiting for */
     VEC(struct recording_link) links;         /* parents before their children */
     VEC(struct recording_transfer) transfers;
@@ -396,7 +395,7 @@ struct recording {
 
     uint16_t machine; /* EM_... of <elf.h> */
     uint32_t method;  /* enum recording_method */
-    uint32_t rate;    /* samples per second and thread that were asked for; 0: none */
+    uint32_t rate;    /* requested samples per second and thread; 0: none */
     uint32_t cpus;
     uint64_t start_real_ns;      /* since 1970 */
     uint64_t length_ns;          /* wall time */
@@ -413,8 +412,8 @@ struct recording {
 /* Frees everything, the texts too. A zeroed run is fine. */
 void recording_deinit(struct recording *r);
 
-/* Adds an excerpt behind those of its object; the bytes are copied. One that is there already is
- * not added again. */
+/* Adds an excerpt after those of its object; the bytes are copied. One that is there already is not
+ * added again. */
 void recording_add_excerpt(struct recording *r, uint32_t object, struct bytes bytes);
 
 /* Takes away the excerpts of an object. */
@@ -423,7 +422,7 @@ void recording_drop_excerpts(struct recording *r, uint32_t object);
 /* The first text of a key, or NULL. */
 const char *recording_text(const struct recording *r, const char *key);
 
-/* Are all of its files told by names of functions alone? Then there are no lines to be had. */
+/* Are all of its files known by names of functions alone? Then lines are unknown. */
 bool recording_has_names_alone(const struct recording *r);
 
 /* The name of an event by its number in the files of a recorder inside a process, as MONARC_EVENT
@@ -454,15 +453,15 @@ struct recording_cpu {
 };
 struct recording_cpu recording_cpu(const struct recording *r);
 
-/* CPU time of all processes: what the accounts of those that were waited for have, and of the
- * others the counters; or what the counter of all has, if that is more. */
+/* CPU time of all processes: the accounts of those that were waited for, and the counters of the
+ * others; or the counter of all, if that is more. */
 uint64_t recording_used_ns(const struct recording *r);
 
 /* The most memory that one process had resident, of a series in the mean run; 0: not known. */
 uint64_t recording_peak_bytes(const struct recording *r);
 
-/* What of it is in no account, far beyond what accounts and counters differ by: of children
- * for which no process waited. 0: none, or it cannot be told. */
+/* The part of it in no account, far beyond the difference of accounts and counters: children for
+ * which no process waited. 0: none, or not known. */
 uint64_t recording_unaccounted_ns(const struct recording *r);
 
 /* Of how many runs the reports say the mean: 1, unless it is of a series. */

@@ -202,7 +202,7 @@ static uint64_t merge_grid_at(const struct recording *r, uint32_t slice, uint64_
     return (at_ns > r->start_real_ns ? at_ns : r->start_real_ns) / grid_ns;
 }
 
-/* The shortest slices that a recording of ranks may have; one long slice tells of no times. */
+/* The shortest slices that a recording of ranks may have; one long slice has no times. */
 static uint64_t merge_grid_of(const struct recording *r, uint64_t grid_ns)
 {
     while (r->length_ns > r->slice_ns && grid_ns < r->slice_ns)
@@ -340,7 +340,7 @@ static void merge_slices(struct recording_merging *m)
             merge_slice_at(into, was * into->parallel.at[i].slice + was / 2);
 }
 
-/* What is known of times by slices: only if all that is merged knows it. */
+/* Times by slices: only if all that is merged has them. */
 static void merge_turns(struct recording_merging *m)
 {
     const struct recording *from = m->from;
@@ -377,7 +377,7 @@ static void merge_turns(struct recording_merging *m)
     }
 }
 
-/* Sets of both side by side: what is asked for is a value of a key, not a set. */
+/* Sets of both side by side: users want a value of a key, not a set. */
 static void merge_labels(struct recording_merging *m)
 {
     struct recording *into = m->into;
@@ -452,7 +452,7 @@ static uint64_t merge_sum_of(uint64_t a, uint64_t b)
 }
 
 /* What several runs lost for the same reason is said once. Reasons are few; of those that a file
- * invents the first are looked at. */
+ * invents the first are compared. */
 static void merge_loss(struct recording_merging *m, const struct recording_loss *lost)
 {
     enum { MOST_REASONS = 64 };
@@ -660,7 +660,7 @@ bool recording_merge(struct recording *into, const struct recording *from, struc
 
 /* --- calls alone ----------------------------------------------------------------------------- */
 
-/* Orders in which equal keys stand behind each other. */
+/* Orders in which equal keys are adjacent. */
 static int merge_by_ends(const void *left, const void *right)
 {
     const struct recording_arc *l = left, *r = right;

@@ -8,8 +8,7 @@
  *
  * Sorting goes by number of the instance first, in one linear pass for each list, and then sorts
  * what is equal in that: n log n at the worst. Names are compared as texts once, after which their
- * ranks are. No recursion: parents stand before children, so that sums go from the end to the
- * start.
+ * ranks are. No recursion: parents precede children, so that sums go from the end to the start.
  */
 #include "profile/model/source_profile.h"
 
@@ -320,8 +319,8 @@ void source_profile_summarize(const struct source_profile *p, struct source_summ
          * bits. */
         uint64_t wanted =
             out->total / 1000000 * CUTOFFS[i] + out->total % 1000000 * CUTOFFS[i] / 1000000;
-        /* Counts of one size go together: a compiler asks for a threshold, and cannot tell them
-         * apart. */
+        /* Counts of one size go together: a compiler compares with a threshold, and cannot
+         * distinguish them. */
         while (sum < wanted && at < p->positions.len) {
             least = ~counts[at].key;
             for (; at < p->positions.len && ~counts[at].key == least; at++)
@@ -399,7 +398,7 @@ void source_profile_overlap(const struct source_profile *old, const struct sourc
     }
     for (size_t i = 0; i < both.positions.len; i++) {
         struct source_shift *c = &changes[function[both.positions.at[i].instance]];
-        /* Positions behind `first` are those that only the new profile has. */
+        /* Positions after `first` are those that only the new profile has. */
         double in_old = i < first.len && of_old > 0 ? (double)first.at[i] / of_old : 0;
         double in_new = of_new > 0 ? (double)both.positions.at[i].count / of_new : 0;
         /* Shares, not counts, so that runs of different length compare. What both have in common is

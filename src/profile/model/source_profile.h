@@ -95,7 +95,7 @@ struct source_order {
 void source_profile_sort(const struct source_profile *p, struct source_order *order);
 void source_order_deinit(struct source_order *order);
 
-/* A walk from a function inwards, as files nest instances: from the outside in, each behind the one
+/* A walk from a function inwards, as files nest instances: from the outside in, each after the one
  * that it is in. Who writes enters a function, and then each child that belongs into the file:
  *
  *     source_walk_enter(&walk, function);
@@ -127,7 +127,7 @@ struct source_summary {
 enum { SOURCE_CUTOFFS = 16 };
 void source_profile_summarize(const struct source_profile *p, struct source_summary *out);
 
-/* The laws: parents stand before their instances, every place is known once, names are not empty.
+/* The laws: parents precede their instances, every place is known once, names are not empty.
  */
 MUST_CHECK bool source_profile_check(const struct source_profile *p, struct err *e);
 

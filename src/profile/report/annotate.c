@@ -1,10 +1,10 @@
 /* Source with numbers to its left: lines with what was measured on them, and the machine code of
- * each below it where that was asked for.
+ * each below it where that was requested.
  *
  * Numbers stand in columns, of which those are shown that have data. Lines come in regions: where
  * one begins in the middle of a function, a line of dots names it; of a source that is missing only
  * the lines with numbers are listed. A line of source is printed as a terminal may have it: tabs as
- * spaces, so that columns behind them stand still, control characters by text_name(), cut where it
+ * spaces, so that columns after them stand still, control characters by text_name(), cut where it
  * gets absurd (minified sources have lines of megabytes).
  *
  * JSON (docs/schema/annotate.schema.json) has the same lines with all numbers.
@@ -106,7 +106,7 @@ static struct text_columns text_layout(const struct annotated *t, const struct t
     return l;
 }
 
-/* The columns and the space behind them. */
+/* The columns and the space after them. */
 static size_t text_width(const struct text_columns *l)
 {
     size_t width = (size_t)l->width;
@@ -282,7 +282,7 @@ static void annotate_print_missing(struct out *out, const struct annotated_file 
 }
 
 /* Path, share, and reasons not to trust the lines below. These are: the file is newer than the
- * program, and debug information has lines behind its end. */
+ * program, and debug information has lines past its end. */
 static void annotate_print_file_head(struct out *out, const struct annotated *t,
                                      const struct annotated_file *f, const struct text_style *style)
 {

@@ -168,7 +168,7 @@ void call_tree_text(struct out *out, const struct report_input *in)
 /* --- JSON and CSV: names are whole ------------------------------------------------------------ */
 
 /* A folded row has no function, so that all fields which name one stay absent. The first inlined
- * frame has the number `first_inlined`: frames behind it are inlined copies. */
+ * frame has the number `first_inlined`: frames after it are inlined copies. */
 static void row_fields(struct field *fields, const struct call_report *r,
                        const struct call_row *row)
 {

@@ -493,8 +493,8 @@ void comparison_json(struct out *out, const struct report_input *in)
 
 /* --- CSV -------------------------------------------------------------------------------------- */
 
-/* Columns of CSV. Old and new stand beside each other, and what says how sure the change is behind
- * them, so that the columns of one figure can be cut out together:
+/* Columns of CSV. Old and new stand beside each other, and the columns of its certainty after them,
+ * so that the columns of one figure can be cut out together:
  *
  *     ROW_SHARE + 0 old   ROW_TIME + 0 old
  *               + 1 new            + 1 new

@@ -15,8 +15,8 @@
  *          old      new   change      +-    old    new   change   function
  *        0.400    0.500   +0.100*  0.010  40.00  45.45   +0.100*  parse
  *
- * Widths are fixed, but for numbers of calls; a name gets what is left of the width, LEAST_NAME
- * columns at least. The cost is that of the rows listed. */
+ * Widths are fixed, but for numbers of calls; a name gets the rest of the width, LEAST_NAME columns
+ * at least. The cost is that of the rows listed. */
 #include "profile/report/writers.h"
 
 #include <inttypes.h>
@@ -32,7 +32,8 @@ enum {
     LEAST_NAME = 20
 };
 
-/* What the functions of the table share. `arena` holds the remarks until the table is printed. */
+/* State that the functions of the table share. `arena` holds the remarks until the table is
+ * printed. */
 struct comparison_layout {
     const struct comparison *c;
     const struct text_style *style;
@@ -81,9 +82,9 @@ static void comparison_totals_text(struct out *out, const struct comparison *c)
 
 /* --- the table ------------------------------------------------------------------------------- */
 
-/* What stands before the name; a function of the same flags as the heads below. Must be changed
- * together with comparison_heads() and the functions that print the fields: a name is cut by what
- * this says is left. */
+/* What precedes the name; a function of the same flags as the heads below. Must be changed together
+ * with comparison_heads() and the functions that print the fields: this result decides where a name
+ * is cut. */
 static int comparison_width_used(const struct comparison_layout *l)
 {
     const struct comparison *c = l->c;
@@ -184,8 +185,8 @@ static void comparison_calls_text(struct out *out, const struct comparison_layou
                growth);
 }
 
-/* What was not compared has no columns. The object stands behind names of libraries alone; a remark
- * is never cut: the name is, in its middle. */
+/* What was not compared has no columns. The object follows names of libraries alone; a remark is
+ * never cut: the name is, in its middle. */
 static void comparison_row_text(struct out *out, const struct comparison_layout *l,
                                 const struct change *row, int used)
 {
@@ -244,7 +245,7 @@ static void comparison_rests(struct out *out, const struct comparison *c)
 }
 
 /* How much of the whole's change the rows have. Rows that changed may add up to more or less than
- * the whole did: the rest is in rows of which each changed too little to be told from chance. By
+ * the whole did: the rest is in rows of which each changed too little to differ from chance. By
  * shares there is no such sum. */
 static void comparison_found_text(struct out *out, const struct comparison_layout *l)
 {
@@ -298,7 +299,7 @@ static void markdown_share(struct out *out, const struct measured_change *s)
                100 * (s->new - s->old), bold);
 }
 
-/* Old, new, and change with the margin behind a plus-minus sign in one cell; then the shares. */
+/* Old, new, and change with the margin after a plus-minus sign in one cell; then the shares. */
 static void markdown_time(struct out *out, const struct change *row,
                           const struct amount_scale *scale)
 {

@@ -167,7 +167,7 @@ static const struct column block_columns[BLOCK_COLUMNS] = {
 const struct column_table counts_block_columns = {"Columns of --blocks", "counts", "blocks",
                                                   block_columns, BLOCK_COLUMNS};
 
-/* Least and most tell how uneven the blocks of a line are: `a && b` on one line with 1000 and 3 in
+/* Least and most show how uneven the blocks of a line are: `a && b` on one line with 1000 and 3 in
  * them is a branch that the sum hides. */
 static void line_fields(struct field *fields, const struct source_lines *s,
                         const struct source_row *r)
@@ -202,7 +202,7 @@ static double counts_percent(uint64_t part, uint64_t of)
     return of ? 100.0 * (double)part / (double)of : 0;
 }
 
-/* `  file:line  function` behind the columns. */
+/* `  file:line  function` after the columns. */
 static void put_place(struct out *out, const struct source_lines *s, const struct source_row *r,
                       const char *linkage_name, const struct names *names)
 {
@@ -222,7 +222,7 @@ static void put_place(struct out *out, const struct source_lines *s, const struc
 }
 
 /* One table for lines or blocks, whichever the rules say. What a row begins with are columns; the
- * place behind them has the free width, since paths and names are of any length. */
+ * place after them has the free width, since paths and names are of any length. */
 static void put_table(struct out *out, const struct report_input *in)
 {
     const struct source_lines *s = in->source_lines;
@@ -316,7 +316,7 @@ static void counts_print_never(struct out *out, const struct source_lines *s)
     }
 }
 
-/* Totals are of all lines and blocks, whatever filters leave below. With blocks asked for, the
+/* Totals are of all lines and blocks, whatever filters leave below. With blocks requested, the
  * table has the ones that never ran, so that the ranges of lines would say it twice. */
 void counts_text(struct out *out, const struct report_input *in)
 {
@@ -347,7 +347,7 @@ void counts_text(struct out *out, const struct report_input *in)
 
 /* --- JSON and CSV ----------------------------------------------------------------------------- */
 
-/* Lines always, blocks where they were asked for. Numbers are whole: sums that reached the largest
+/* Lines always, blocks where they were requested. Numbers are whole: sums that reached the largest
  * number stay there and are printed as it. */
 void counts_json(struct out *out, const struct report_input *in)
 {
@@ -387,7 +387,7 @@ void counts_json(struct out *out, const struct report_input *in)
     arena_deinit(&scratch);
 }
 
-/* One list a file, as a spreadsheet wants it: blocks if they were asked for, else lines. */
+/* One list a file, as a spreadsheet wants it: blocks if they were requested, else lines. */
 void counts_csv(struct out *out, const struct report_input *in)
 {
     const struct source_lines *s = in->source_lines;

@@ -1,7 +1,7 @@
 /* A diagnosis as text and JSON (docs/schema/doctor.schema.json): findings, worst first, each with
  * its evidence and its remedy.
  *
- * Texts are broken at spaces to 88 columns, behind a label: a remedy is often a command line, which
+ * Texts are broken at spaces to 88 columns, after a label: a remedy is often a command line, which
  * a terminal would break anywhere.
  *
  *     warning: nothing was sampled [no-samples]

@@ -301,8 +301,8 @@ static void flame_put_head(struct out *out, const struct flame_layout *l)
                WIDTH - MARGIN, WIDTH - MARGIN - 70, WIDTH - MARGIN);
 }
 
-/* A frame begins where the one below it does, behind those of its level that are there already.
- * `next.at[d]` is where the next frame of depth d begins. A frame cuts the array behind its own
+/* A frame begins where the one below it does, after those of its level that are there already.
+ * `next.at[d]` is where the next frame of depth d begins. A frame cuts the array after its own
  * depth and appends its own left edge: its children begin there. */
 static void flame_put_frames(struct out *out, const struct flame_layout *l)
 {

@@ -3,7 +3,7 @@
  * One list of columns serves the three. Text shows those of which there are data, as many as fit
  * the width: no figure is rounded or cut to make room, but whole columns are left out, the least
  * telling first (sums down the table and amounts a call before totals that were measured), and a
- * line below the table names them. Behind the columns of this event stand those of the others, and
+ * line below the table names them. After the columns of this event come those of the others, and
  * the name.
  *
  * Below the rows of functions stand two that make the sum whole, in text and in CSV: what filters
@@ -24,7 +24,7 @@
 #include <string.h>
 
 /* First the five columns that every table of functions has (COLUMNS_OF_FUNCTION), then those of
- * this one. FLAT_BASE_SHARE and all behind it are of an older measurement: JSON has them as an
+ * this one. FLAT_BASE_SHARE and all after it are of an older measurement: JSON has them as an
  * object and stops before them. */
 enum {
     FLAT_KIND = FUNCTION_FIELDS,
@@ -138,7 +138,7 @@ static const struct column columns[FLAT_COLUMNS] = {
 };
 const struct column_table flat_columns = {"Columns", "flat", "functions", columns, FLAT_COLUMNS};
 
-/* The head of CSV, in its order: not that of the columns, since new columns came behind those that
+/* The head of CSV, in its order: not that of the columns, since new columns came after those that
  * scripts knew. */
 static const char CSV_COLUMNS[] =
     "kind,name,linkage_name,address,self_share,self_share_low,self_share_high,self_samples,"
@@ -204,9 +204,9 @@ static void row_data(struct field *fields, const struct report_input *in, const 
 
 /* --- JSON and CSV ----------------------------------------------------------------------------- */
 
-/* Members behind the columns: how much of the total came from callers that are not known, by
- * reason; the other events; the base. Reasons without a sample are left out of `unknown_callers`;
- * events have shares of their own samples. */
+/* Members after the columns: how much of the total came from callers that are not known, by reason;
+ * the other events; the base. Reasons without a sample are left out of `unknown_callers`; events
+ * have shares of their own samples. */
 static void json_details(struct json *j, const struct summary *s, uint32_t function)
 {
     static const char *const reasons[RECORDING_CUTS] = {
@@ -264,7 +264,7 @@ void flat_json(struct out *out, const struct report_input *in)
     json_end(&j);
 }
 
-/* A line, with the shares of the other events and the base behind it; `r` NULL: of no function. */
+/* A line, with the shares of the other events and the base after it; `r` NULL: of no function. */
 static void csv_row(struct csv_columns *c, const struct report_input *in,
                     const struct field *fields, const struct flat_row *r)
 {
@@ -280,8 +280,8 @@ static void csv_row(struct csv_columns *c, const struct report_input *in,
 }
 
 /* Two more rows than functions: of kind `omitted` and `unattributed`, without a name, so that a
- * column adds up to the whole in a spreadsheet too. Columns of other events and the base stand
- * behind all others. */
+ * column adds up to the whole in a spreadsheet too. Columns of other events and the base come
+ * last. */
 void flat_csv(struct out *out, const struct report_input *in)
 {
     const struct flat *t = in->flat;

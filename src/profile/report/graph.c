@@ -154,8 +154,8 @@ static void text_was_arc(struct out *out, const struct columns *l, const struct 
     text_was(out, l, calls, -1);
 }
 
-/* A name, behind `used` columns of its row. The number in brackets and the mark of a cycle are
- * never cut: they are what one searches for. Their width is taken from the name's room. */
+/* A name, after `used` columns of its row. The number in brackets and the mark of a cycle are never
+ * cut: they are what one searches for. Their width is taken from the name's room. */
 static void text_node(struct out *out, const struct columns *l, uint32_t node, int used)
 {
     const struct graph_node *n = &l->graph->nodes[node];
@@ -701,7 +701,7 @@ static void tree_fields(struct field *fields, const struct tree *t, const struct
     fields[TREE_CYCLE] = field_known(cycle, field_u64(cycle));
 }
 
-/* One document for all functions that were asked for, each with its own tree. */
+/* One document for all requested functions, each with its own tree. */
 void trees_json(struct out *out, const struct report_input *in)
 {
     const struct tree *trees = in->trees;

@@ -43,7 +43,7 @@ static void info_extend(struct extent *x, uint64_t address, uint64_t count)
     x->largest = count > x->largest ? count : x->largest;
 }
 
-/* Callees alone: a call site is an address inside of its caller and tells nothing of the range of
+/* Callees alone: a call site is an address inside of its caller and says nothing about the range of
  * functions. */
 static struct extent info_callees(const struct profile *p)
 {
@@ -215,7 +215,7 @@ static void info_json_histograms(struct json *j, const struct profile *p)
     json_end(j);
 }
 
-/* `total`: what the sum of counts is called. */
+/* `total`: the name of the sum of counts. */
 static void info_json_extent(struct json *j, const char *key, size_t len, const struct extent *x,
                              const char *total)
 {
@@ -231,7 +231,7 @@ static void info_json_extent(struct json *j, const char *key, size_t len, const 
     json_end(j);
 }
 
-/* Numbers of records, and their layout: who writes such files looks for the order. */
+/* Numbers of records, and their layout: authors of such files look for the order. */
 static void info_json_runs(struct json *j, const struct profile *p)
 {
     json_key(j, "records"), json_begin(j, '{');
@@ -355,7 +355,7 @@ void source_info_json(struct json *j, const struct source_info *file)
     json_end(j);
 }
 
-/* Lost: the compiler was told about it, and is no more; that is what an edit does to a function. */
+/* Lost: the compiler knew it, and no longer does; that is what an edit does to a function. */
 static const char *source_shift_word(const struct source_shift *c)
 {
     return c->new_share <= 0 ? "  (lost)" : c->old_share <= 0 ? "  (new)" : "";

@@ -1,4 +1,4 @@
-/* What `monarc info` says of a profile file or of a recording, as text or as an element of the
+/* The output of `monarc info` about a profile file or a recording, as text or as an element of the
  * array that is open in `j` (docs/schema/info.schema.json). Nothing is resolved: a list is printed
  * as the file has it, in text its first hundred rows. An empty line goes before all but the first.
  */
@@ -41,7 +41,7 @@ struct source_info {
 void source_info_text(struct out *out, const struct source_info *file, bool is_first);
 void source_info_json(struct json *j, const struct source_info *file);
 
-/* What two of them have in common: `monarc diff` of such files. In text the first `limit` functions
+/* The comparison of two of them: `monarc diff` of such files. In text the first `limit` functions
  * (0: all), in JSON all. */
 struct source_compared {
     const char *old, *new; /* names of the files */

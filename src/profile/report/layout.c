@@ -115,7 +115,7 @@ static void layout_start_up(struct out *out, const struct layout_gain *gain)
 }
 
 /* What could be ordered, what could not, and why, then the table. Functions that share a name
- * (static functions of several files) cannot be told apart by a linker and move together. */
+ * (static functions of several files) are one to a linker and move together. */
 void layout_text(struct out *out, const struct report_input *in)
 {
     const struct layout *t = in->layout;
@@ -319,8 +319,8 @@ static void layout_call(struct out *out, const struct layout *t, const struct la
     out_printf(out, " %" PRIu64 "\n", count);
 }
 
-/* A comment that tells how to use the file, and what it is expected to bring. LAYOUT_NAMES has
- * none: it is names and nothing else. */
+/* A comment that says how to use the file, and what it is expected to bring. LAYOUT_NAMES has none:
+ * it is names and nothing else. */
 static void head(struct out *out, const struct layout *t, const struct layout_gain *gain,
                  enum layout_format format)
 {

@@ -1,7 +1,7 @@
 /* The line profile as text, JSON (docs/schema/lines.schema.json) and CSV.
  *
  * A row is a line of source with the function it is in; what was inlined there is part of it, and
- * below it, where asked for, the chains of calls that brought it there. Debug information has paths
+ * below it, where requested, the chains of calls that brought it there. Debug information has paths
  * as the compiler was given them: --path-map maps them in all forms, and text shows the last part
  * alone where that names one file. Which paths share their last part is found by sorting the paths
  * of all rows by it, once: O(n log n) of the files, not of the rows.
@@ -145,7 +145,7 @@ static const char IN_UNITS[] = "the same as time, in the dimension's unit; null:
 static const char WILSON[] = "95 % confidence interval (Wilson)";
 
 /* The function's fields come first, since JSON and CSV name the function of each line; text has it
- * behind the place. Totals exist with --inlines alone: a line's total is its own samples and those
+ * after the place. Totals exist with --inlines alone: a line's total is its own samples and those
  * of code inlined at it. */
 static const struct column columns[LINE_COLUMNS] = {
     COLUMNS_OF_FUNCTION(0),
@@ -262,7 +262,7 @@ static struct lines_layout lay_out(struct lines_table *t, const struct shown_pat
         width = width > most && l.is_narrow ? most : width;
         l.place = width > l.place && width <= most ? width : l.place;
     }
-    if (has_time) /* samples tell the same as times; without these they stay */
+    if (has_time) /* samples show the same as times; without these they stay */
         text_columns_fit(c, LEFT_OUT, sizeof LEFT_OUT, 2, l.place + 2 + NAME_ROOM);
     return l;
 }
@@ -320,7 +320,7 @@ static void put_chain(struct out *out, const struct lines_layout *l, const struc
     out_char(out, '\n');
 }
 
-/* Chains follow their row, and only where --inlines asked for them. */
+/* Chains follow their row, and only with --inlines. */
 static void put_row(struct out *out, const struct lines_layout *l, const struct summary *s,
                     const struct lines_row *r)
 {

@@ -10,15 +10,16 @@
  *           75.2 %   0.754 s  waited in clock_nanosleep: hold_asleep < holder  (thread holder 71)
  *           24.8 %   0.249 s  ran: hold_busy < holder
  *
- * Locks come first, which somebody holds; then joins, children, pipes and what is signalled; each
- * kind of row says in words of its own who held it, or why nobody is known. A row without holders
- * keeps the same form, so that a script that cuts paragraphs apart at blank lines can rely on it.
+ * Locks come first, which have a holder; then joins, children, pipes and what is signalled; each
+ * kind of row says in words of its own who held it, or why no holder is known. A row without
+ * holders keeps the same form, so that a script that cuts paragraphs apart at blank lines can rely
+ * on it.
  *
  * The time of waiters adds up to that of the row; shares of holders, with what was not seen, to all
  * of it, and those of deeper ones to that of the one above. JSON has the same rows whole.
  *
- * Files have what was read and written as well, by stack, below who waited for them: one that
- * nobody had to wait for has that alone. The head says how much it is of all that the kernel has
+ * Files have what was read and written as well, by stack, below who waited for them: one that no
+ * thread had to wait for has that alone. The head says how much it is of all that the kernel has
  * counted.
  *
  * Stacks stand innermost function first, cut after STACK_NAMES. What a holder waits for itself
@@ -208,7 +209,8 @@ static void put_stack(struct out *out, const struct locks *t, uint32_t number,
 }
 
 /* What a holder did, as half a sentence that its stack ends. "futex" is left out where what it
- * waits for is named, which says the same. A thread that is always the same one is named behind. */
+ * waits for is named, which says the same. A thread that is always the same one is named at the
+ * end. */
 static void put_doing(struct out *out, const struct locks *t, const struct lock_holder *h,
                       const struct text_style *style, bool has_errors)
 {
@@ -263,7 +265,7 @@ static void put_holders(struct out *out, const struct locks *t, const struct loc
     const double least_of_many = 0.01;
     size_t shown = 0, worth = 0;
     uint64_t hidden = 0;
-    bool has_errors = false; /* recordings of before have none */
+    bool has_errors = false; /* older recordings have none */
     for (size_t i = 0; i < lock->holders_len; i++) {
         worth += share_of(lock->holders[i].ns, lock->ns) >= least;
         has_errors |= lock->holders[i].error_ns > 0;
@@ -357,12 +359,12 @@ static void put_transfers(struct out *out, const struct locks *t, const struct l
     }
 }
 
-/* A paragraph. What has no name is told by who waits for it, and how many such things there are.
- * The system call stands with the stack where it says more than "futex". */
+/* A paragraph. What has no name is described by who waits for it, and how many such things there
+ * are. The system call stands with the stack where it says more than "futex". */
 static void put_lock(struct out *out, const struct locks *t, const struct lock *lock,
                      const struct text_style *style)
 {
-    bool is_short = !strcmp(lock->kind, "short waits"); /* nobody counted them */
+    bool is_short = !strcmp(lock->kind, "short waits"); /* they were not counted */
     out_char(out, '\n');
     out_str(out, lock->kind);
     out_char(out, ' ');

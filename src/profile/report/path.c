@@ -1,8 +1,8 @@
 /* monarc path and what-if: the critical path of a job, and what it would take if code took less.
  *
  * Text has the sums first, then threads by their time on the path and by how little slack they
- * have, then functions on the path, then, if wanted, each step. JSON has all of it. Slack that
- * nobody can tell, of threads whose end nobody was seen waiting for, is `-` and null.
+ * have, then functions on the path, then, if wanted, each step. JSON has all of it. Unknown slack,
+ * of threads whose end no thread was seen waiting for, is `-` and null.
  *
  *     Path     1.234 s: 1.000 s CPU (81.0 %), 0.034 s ready to run (2.8 %), ...
  *
@@ -10,7 +10,8 @@
  *        0.800    0.790    0.000    0.800  cc -c x.c (123)
  *        0.300        -        -        -  unknown, while make (122) waited
  *
- * A wait whose end is open is nobody's work: such time is in rows of its own, and in no thread's.
+ * A wait whose end is open is no thread's work: such time is in rows of its own, and in no
+ * thread's.
  *
  * Text cuts commands to the width of the terminal, but no number of a process or thread: several
  * compilers of one build have the same command up to there. Children that have not executed their
@@ -34,7 +35,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For people, behind each step; of most there is none. */
+/* For people, after each step; most have none. */
 static const char *const CAUSES[SCHEDULE_CAUSES] = {[SCHEDULE_UNKNOWN] = "",
                                                     [SCHEDULE_MADE] = "made",
                                                     [SCHEDULE_ENDED] = "waited for its end",
@@ -48,7 +49,7 @@ static const char *const CAUSE_WORDS[SCHEDULE_CAUSES] = {
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-/* A command in so many columns: whole, or the program and the word that tells it from others, both
+/* A command in so many columns: whole, or the program and the word that distinguishes it, both
  * without their folders. */
 static void path_command(char *into, size_t size, const char *command, int room)
 {
@@ -72,8 +73,7 @@ static void path_command(char *into, size_t size, const char *command, int room)
 static void path_thread_text(struct out *out, const struct recording *r, uint32_t thread, int room)
 {
     /* A number is never cut, and a command not below LEAST columns: a line that is too long is
-     * better than a row that could be anybody's. MOST keeps what a file gets below the size of
-     * `text`. */
+     * better than an ambiguous row. MOST keeps what a file gets below the size of `text`. */
     enum { LEAST = 16, MOST = 400 };
     const struct recording_thread *t = &r->threads.at[thread];
     const struct recording_process *p = &r->processes.at[t->process];
@@ -340,7 +340,7 @@ static void path_steps(struct out *out, const struct path_report *t, int width)
     }
 }
 
-/* From the sums to the single step, which only those see who ask for it. */
+/* From the sums to the single step, which only an option shows. */
 void path_text(struct out *out, const struct report_input *in)
 {
     const struct path_report *t = in->path;
@@ -451,7 +451,7 @@ static void what_if_range(struct out *out, const char *what, double was, double 
     out_printf(out, "%s %.3f s -> %s", what, was / 1e9, from);
     if (strcmp(from, to) != 0)
         out_printf(out, " to %s", to);
-    /* Percentages round on their own: they are one figure where a tenth cannot tell them apart. */
+    /* Percentages round on their own: they are one figure where a tenth cannot distinguish them. */
     double first = was > 0 ? 100 * (low - was) / was : 0;
     double last = was > 0 ? 100 * (high - was) / was : 0;
     out_printf(out, " s (%+.1f %%", first);
@@ -474,7 +474,7 @@ static void what_if_open(struct out *out, const struct what_if *t)
                    100 * (t->latest_ns - t->wall_ns) / t->wall_ns);
 }
 
-/* The changes, what becomes of both times, and what the bounds mean. */
+/* The changes, both resulting times, and the meaning of the bounds. */
 void what_if_text(struct out *out, const struct report_input *in)
 {
     const struct what_if *t = in->what_if;

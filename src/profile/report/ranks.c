@@ -29,7 +29,7 @@
 /* --- columns ---------------------------------------------------------------------------------- */
 
 /* Of a region over all ranks, in the order of text: cost first, as it says which row to look at;
- * the name last, as it is as wide as it is. Ranks stand behind the extreme that is theirs. */
+ * the name last, as it is as wide as it is. Ranks follow the extreme that is theirs. */
 enum {
     ROW_KIND,
     ROW_COST,
@@ -89,14 +89,14 @@ static uint32_t ranks_number(const struct rank_table *t, uint32_t number)
 
 /* Values of large jobs may stand in a histogram of the region (rank_set.c).
  *
- * Null where a histogram does not tell whose value it is. */
+ * Null where a histogram does not say whose value it is. */
 static struct field ranks_field(const struct rank_table *t, uint32_t number)
 {
     return field_known(number != RANK_NONE,
                        field_u64(number == RANK_NONE ? 0 : ranks_number(t, number)));
 }
 
-/* The file of its source where that tells it from others of its name; or NULL. */
+/* The file of its source where that distinguishes it from others of its name; or NULL. */
 static const char *ranks_source(const struct rank_row *row)
 {
     return row->has_namesake && *row->region->key.source ? row->region->key.source : NULL;
@@ -189,7 +189,7 @@ static void ranks_text_name(struct out *out, const struct rank_table *t, const s
 /* --- text: the head --------------------------------------------------------------------------- */
 
 /* A line for each rank that something happened to, but for those that are missing, which may be
- * many and have nothing else to tell. */
+ * many and have nothing else to report. */
 static void ranks_text_events(struct out *out, const struct rank_table *t, struct arena *a)
 {
     enum { MOST_LINES = 8 };
@@ -216,7 +216,7 @@ static void ranks_text_events(struct out *out, const struct rank_table *t, struc
         ranks_text_host(out, t, e->number);
         out_char(out, '\n');
     }
-    /* A launcher kills all ranks after the first: nobody wants a thousand lines of that. */
+    /* A launcher kills all ranks after the first: a thousand lines of that help no reader. */
     if (lines > MOST_LINES)
         out_printf(out, "           and %zu more ranks that failed, ended early or started late\n",
                    lines - MOST_LINES);
@@ -264,7 +264,7 @@ static void ranks_text_head(struct out *out, const struct rank_table *t, struct 
 /* --- text: tables ----------------------------------------------------------------------------- */
 
 /* A table of functions, or of calls of MPI: both have the same columns, but a function that some
- * ranks lack is told, while a call in which nobody waited is not missing.
+ * ranks lack is reported, while a call in which no rank waited is not missing.
  *
  * Rows of a kind: those with time on some rank of which a thousandth of a rank's time would be
  * seen. */
@@ -288,7 +288,7 @@ static void ranks_text_rows(struct out *out, const struct rank_table *t, enum ra
         const struct rank_row *row = &t->rows[i];
         if (row->region->key.kind != kind || row->most < 0.001 * t->total_mean)
             continue;
-        /* The limit is of one table. Rows beyond it are counted, so that nobody takes the table
+        /* The limit is of one table. Rows beyond it are counted, so that no reader takes the table
          * for whole. */
         if (shown >= limit && limit) {
             rest++;
@@ -334,8 +334,8 @@ static void ranks_text_outliers(struct out *out, const struct rank_table *t, siz
         out_printf(out, "[%zu more; --limit 0 shows all]\n", t->outliers_len - limit);
 }
 
-/* One group has nothing to be compared with. What is said of the others is what they differ in from
- * the largest one. */
+/* One group has nothing to be compared with. The others are described by their differences from the
+ * largest one. */
 static void ranks_text_groups(struct out *out, const struct rank_table *t, struct arena *a)
 {
     enum { MOST_GROUPS = 8 };
@@ -411,7 +411,7 @@ void ranks_text(struct out *out, const struct report_input *in)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-/* What tells a row from others, as among the columns. */
+/* What distinguishes a row, as among the columns. */
 static void ranks_json_row_name(struct json *j, const struct rank_table *t,
                                 const struct rank_row *row)
 {

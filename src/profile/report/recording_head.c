@@ -1,5 +1,5 @@
-/* What the head of every report says of a recording: what ran and when, how much of its CPU time is
- * accounted for, whole stacks, programs, and what recording cost.
+/* The part about a recording in the head of every report: what ran and when, how much of its CPU
+ * time is accounted for, whole stacks, programs, and what recording cost.
  *
  * The sum that a reader can check: samples stand for so much CPU time, the kernel says how much
  * there was, and the losses say where the rest went, each with its reason. A later report on the
@@ -81,7 +81,7 @@ static void recording_text_when(struct out *out, uint64_t real_ns)
         out_printf(out, ", recorded %s", text);
 }
 
-/* A command line may be longer than anybody wants to see again; JSON has all of it. */
+/* A command line may be longer than a reader wants to see again; JSON has all of it. */
 static void recording_text_command(struct out *out, const char *command)
 {
     enum { MOST_BYTES = 100 };
@@ -132,9 +132,9 @@ static void recording_text_spread(struct out *out, const char *what,
                scale * s->least, decimals, scale * s->most, decimals, scale * s->deviation);
 }
 
-/* What a series of runs took. A run that failed counts all the same, and the reader is told. A seed
- * says that the environment was made longer by chance, which moves the stack: else all runs have
- * one layout, with its luck. */
+/* What a series of runs took. A failed run counts all the same, with a note. A seed says that the
+ * environment was made longer by chance, which moves the stack: else all runs have one layout, with
+ * its luck. */
 static void recording_text_parts(struct out *out, const struct recording_summary *s)
 {
     const struct recording *r = s->recording;
@@ -216,7 +216,7 @@ static void recording_text_stacks(struct out *out, const struct recording_summar
 }
 
 /* How long how many threads ran; text stops at eight numbers, the rest is one. Without switches it
- * is an estimate, and the reader is told what would measure it.
+ * is an estimate, and a note says what would measure it.
  *
  *     Parallel 1.800 s of CPU time in 1.257 s with a thread running: 1.43 at a time
  *              threads at a time: 0 for 0.013 s (1.0 %), 1 for 0.715 s (56.3 %), ...
@@ -255,7 +255,7 @@ static void recording_text_parallelism(struct out *out, const struct recording_s
     out_str(out, "\n");
 }
 
-/* What is lost of which nobody knows how much time it was: no account shows it. */
+/* Losses of unknown time: no account shows them. */
 static void recording_text_unmeasured(struct out *out, const struct recording_summary *s)
 {
     const char *before = "Lost     ";
@@ -446,8 +446,8 @@ void recording_ranks_json(struct json *j, const struct recording *r)
     json_end(j);
 }
 
-/* What the head of text says, with nothing left out. Times are in seconds where the name says time,
- * in nanoseconds where it ends in _ns. */
+/* The head of text, with nothing left out. Times are in seconds where the name says time, in
+ * nanoseconds where it ends in _ns. */
 void recording_head_json(struct json *j, const struct recording_summary *s)
 {
     const struct recording *r = s->recording;

@@ -38,7 +38,7 @@ static const char *recording_kind_name(uint32_t kind)
     return names[kind];
 }
 
-/* Marks are what the program told the recorder of itself; kinds of newer versions are possible. */
+/* The program reports marks to the recorder; kinds of newer versions are possible. */
 static const char *recording_mark_name(uint32_t kind)
 {
     static const char *const names[] = {"phase", "begin", "end", "stopped", "resumed"};
@@ -285,7 +285,7 @@ static void recording_text_lists(struct out *out, const struct recording *r)
     }
 }
 
-/* From what was asked for to what was found: texts, facts, then lists. */
+/* From what was requested to what was found: texts, facts, then lists. */
 void recording_info_text(struct out *out, const char *folder, const struct recording *r,
                          bool is_first)
 {
@@ -460,7 +460,7 @@ static void recording_json_marks(struct json *j, const struct recording *r)
 }
 
 /* An element of the array that `monarc info --json` prints, beside those of profile files; `format`
- * tells them apart. */
+ * distinguishes them. */
 void recording_info_json(struct json *j, const char *folder, const struct recording *r)
 {
     json_begin(j, '{');

@@ -34,7 +34,7 @@ struct line_paths {
     bool is_full; /* else the last part, where that names one file */
 };
 
-/* Trees of recorded stacks: one, or one for each function that was asked for; `len` is at least 1.
+/* Trees of recorded stacks: one, or one for each requested function; `len` is at least 1.
  */
 struct call_report {
     const struct summary *summary;
@@ -72,7 +72,7 @@ struct flame_frame {
     enum code_kind kind;
 };
 
-/* A frame stands before those that it called, and after the one that called it. */
+/* A frame precedes those that it called, and follows the one that called it. */
 struct flame {
     const struct summary *summary;
     const char *title;
@@ -100,7 +100,7 @@ struct path_report {
 
 /* What a job would take if some of its code took less. */
 struct what_if_change {
-    const char *text; /* as it was asked for */
+    const char *text; /* as requested */
     double factor;    /* of the time that is left: 0.5 of twice as fast */
     double cpu_ns;    /* of what it is about */
 };

@@ -1,12 +1,12 @@
 /* What all native reports on a profile share: their head as text and JSON, the name of a function
- * with all that tells it from others, the columns of other events, and an older measurement of the
- * same function.
+ * with all that distinguishes it, the columns of other events, and an older measurement of the same
+ * function.
  *
  * The head says what a figure is of before any figure: program, profile, samples and what each
  * stands for, calls; then, as notes, what cannot be trusted: a program and profile that do not
  * belong together, too few samples, what counting calls cost. Decimals of times follow the rate, so
- * that one sample is never lost in rounding. A name has its linkage name, file, object and marks
- * behind it; where the row has too little room, the name itself gives way (names_within()).
+ * that one sample is never lost in rounding. A name is followed by its linkage name, file, object
+ * and marks; where the row has too little room, the name itself gives way (names_within()).
  *
  *     Program  ./a.out
  *     Profile  gmon.out
@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands behind a function's name. */
+/* What follows a function's name. */
 struct name_parts {
     const char *shown, *linkage, *file, *object; /* the latter three: or NULL */
     bool is_profiler, is_inlined;
@@ -36,9 +36,9 @@ struct name_parts {
 
 static const char PROFILER_MARK[] = " [profiling overhead]", INLINED_MARK[] = " (inlined)";
 
-/* File and object are there where the name alone would not tell the function: static functions of
- * one name, code of libraries. What was made up (is_made), such as [kernel], is no function of an
- * object. */
+/* File and object are there where the name alone would not identify the function: static functions
+ * of one name, code of libraries. What was made up (is_made), such as [kernel], is no function of
+ * an object. */
 static struct name_parts head_name_parts_of(struct names *names, uint32_t function,
                                             const struct text_style *style)
 {
@@ -97,7 +97,7 @@ void text_function_place(struct out *out, const char *source, const char *object
         out_str(out, INLINED_MARK);
 }
 
-/* Only the name gives way: what stands behind it tells two functions of one name apart. */
+/* Only the name gives way: what follows it distinguishes two functions of one name. */
 void text_function_behind(struct out *out, struct names *names, uint32_t function,
                           const struct text_style *style, int used)
 {
@@ -261,7 +261,7 @@ static void head_text_subject(struct out *out, const struct summary *s)
     }
 }
 
-/* Which rule inlined code follows, where it makes a difference or was asked for. */
+/* Which rule inlined code follows, where it makes a difference or was requested. */
 static void head_text_inlined(struct out *out, const struct summary *s)
 {
     if (s->has_hosts)
@@ -292,7 +292,7 @@ void text_summary(struct out *out, const struct summary *s)
     head_text_calls(out, s);
 }
 
-/* For the tables behind the first on the same profile: caveats yes, accounts no. */
+/* For the tables after the first on the same profile: caveats yes, accounts no. */
 void text_summary_brief(struct out *out, const struct summary *s)
 {
     head_text_subject(out, s);
@@ -349,7 +349,7 @@ void others_share(struct out *out, const struct other_measure *other, double sam
 
 /* What all native JSON reports on a profile begin with, and what the tables share. */
 
-/* Object and source are absent where they tell nothing, the others always there. */
+/* Object and source are absent where they add nothing, the others always there. */
 void function_fields(struct field *fields, struct names *names, uint32_t function)
 {
     fields[FUNCTION_NAME] = field_text(names_get(names, function));
@@ -367,8 +367,8 @@ void json_pair_function(struct json *j, struct names *names, uint32_t function)
     columns_json(j, columns, FUNCTION_FIELDS, fields);
 }
 
-/* The same facts as text_summary(), whole. The document stays open: the caller writes its own
- * members behind and ends it. */
+/* The same facts as text_summary(), whole. The document stays open: the caller appends its own
+ * members and ends it. */
 void json_report_begin(struct json *j, const char *report, const struct summary *s)
 {
     json_document_begin(j, report);
@@ -450,7 +450,7 @@ static bool command_is_value(const char *before, const char *word, size_t len)
            !memcmp(word + len - 2, ".d", 2);
 }
 
-/* Words are told apart by blanks alone, as the recording has the command's arguments. The general
+/* Words are separated by blanks alone, as the recording has the command's arguments. The general
  * rule for what is no source: what follows an option without a `=` may be its value, and is no
  * file. Sources are worth more: only the options above are known to take one.
  *

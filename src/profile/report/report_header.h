@@ -25,11 +25,11 @@ void text_linkage_name(struct out *out, const struct names *names, const char *l
  * without its middle. */
 void text_symbol_within(struct out *out, const char *name, int room);
 
-/* What stands behind a name to tell it from others of that name: the file of its source and its
+/* What follows a name to distinguish it from others of that name: the file of its source and its
  * object, each NULL where the name needs none, and whether it stands for inlined code. */
 void text_function_place(struct out *out, const char *source, const char *object, bool is_inlined);
 
-/* The same behind `used` columns of a row: names are shortened to what room the style's width
+/* The same after `used` columns of a row: names are shortened to the room that the style's width
  * leaves, but to no less than NAME_ROOM. */
 enum { NAME_ROOM = 20 };
 void text_function_behind(struct out *out, struct names *names, uint32_t function,
@@ -77,8 +77,8 @@ void text_interval_legend(struct out *out, const struct summary *s);
 /* The lines above a table: what was measured, and what of it cannot be trusted. */
 void text_summary(struct out *out, const struct summary *s);
 
-/* What of these every further report on the same profile should say again: what it is of, and what
- * of it cannot be trusted. */
+/* What of these every further report on the same profile should repeat: its subject, and which
+ * parts cannot be trusted. */
 void text_summary_brief(struct out *out, const struct summary *s);
 void text_notes(struct out *out, const struct summary *s);
 
@@ -94,7 +94,7 @@ void json_report_begin(struct json *j, const char *report, const struct summary 
 void recording_head_text(struct out *out, const struct recording_summary *s,
                          const char *const *folders, size_t folders_len);
 
-/* Lines behind that of the samples; those of them that say what is missing. */
+/* Lines after that of the samples; those of them that say what is missing. */
 void recording_account_text(struct out *out, const struct recording_summary *s);
 void recording_caveats_text(struct out *out, const struct recording_summary *s);
 
@@ -132,9 +132,9 @@ void others_share(struct out *out, const struct other_measure *other, double sam
  * have self times, entries of a graph have none. */
 void base_json(struct json *j, const struct baseline *base, uint32_t function, bool has_self);
 
-/* What a command line worked on, which tells it from others of the same program: a source file,
- * else what follows -o, else the first operand that looks like a file; without its folder. NULL:
- * none does. */
+/* What a command line worked on, which distinguishes it from others of the same program: a source
+ * file, else what follows -o, else the first operand that looks like a file; without its folder.
+ * NULL: none does. */
 const char *command_telling_name(const char *command, size_t *len);
 
 #endif

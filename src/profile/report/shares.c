@@ -10,8 +10,8 @@
  *      50.00        200      0.200                                          parse       its
  * functions 40.00        160      0.160      0.160      0.900      714      720  worker
  *
- * Amounts are fixed in width: 72 columns stand before a name of a thread's function, or 61 where no
- * rate is known. One pass over the rows. */
+ * Amounts are fixed in width: 72 columns precede a name of a thread's function, or 61 where no rate
+ * is known. One pass over the rows. */
 #include "profile/report/writers.h"
 
 #include "base/map.h"
@@ -126,7 +126,7 @@ static bool *shares_namesakes(const struct shares *t, struct arena *a)
     return has_namesake;
 }
 
-/* What the command of a process worked on: processes of one name are told apart by that. */
+/* What the command of a process worked on: this distinguishes processes of one name. */
 static void shares_text_work(struct out *out, const struct share_row *r)
 {
     struct arena scratch = {0};
@@ -287,7 +287,7 @@ static void share_fields(struct field *fields, const struct shares *t, const str
     fields[SHARE_STATUS] = field_text(end);
 }
 
-/* What JSON says of a process in members of their own. */
+/* Facts about a process in JSON, in members of their own. */
 static void process_fields(struct field *fields, const struct recording_process *p)
 {
     bool is_killed = p->has_ended && WIFSIGNALED(p->status);

@@ -1,4 +1,4 @@
-/* What files of this room share: the writers that reports.c lists, and the phrases of a
+/* Shared by the files of this room: the writers that reports.c lists, and the phrases of a
  * comparison. */
 #ifndef MONARC_PROFILE_REPORT_WRITERS_H
 #define MONARC_PROFILE_REPORT_WRITERS_H

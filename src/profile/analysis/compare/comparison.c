@@ -170,8 +170,8 @@ static void comparison_measure(struct comparison *c, struct change *rows, uint32
         s->margin = d.margin;
         s->chance = difference_chance(&d);
     }
-    /* Only what could be told apart at all is asked about: the rest has a probability of 1
-     * and would only make the correction stricter. */
+    /* Only rows with a detectable difference are tested: the rest has a probability of 1 and would
+     * only make the correction stricter. */
     double *chances = ARENA_NEW(a, double, len);
     struct measured_change **asked = ARENA_NEW(a, struct measured_change *, len);
     uint32_t n = 0;
@@ -272,7 +272,7 @@ static int comparison_compare_changes(uint32_t left, uint32_t right, const void 
     return by ? by : strcmp(change_name(c, l), change_name(c, r));
 }
 
-/* Times of a run that somebody attached to are of the stretch that was recorded. */
+/* Times of a run with an attached recorder are of the stretch that was recorded. */
 static bool comparison_side_is_part(const struct run_set *s)
 {
     for (size_t i = 0; i < s->facts.len; i++)
@@ -309,7 +309,7 @@ void comparison_make(struct comparison *c, const struct run_set *old, const stru
     for (uint32_t i = 0; i < c->old->ids.len; i++)
         if (c->match.new_of[i] == NO_FUNCTION && comparison_is_measured(c, i, NO_FUNCTION))
             rows[len++] = comparison_row(c, i, NO_FUNCTION);
-    /* Times are judged by what matters of an average old run, shares by their difference. */
+    /* Times are judged relative to an average old run, shares by their difference. */
     bool has_totals = c->compares_samples && c->old->has_stacks && c->new->has_stacks;
     bool has_time = c->compares_time, has_total_time = has_totals && has_time && !c->one_waits;
     /* Shares of all time, waits for a CPU included, are up to what else the machine did. */

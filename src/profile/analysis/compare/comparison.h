@@ -1,7 +1,7 @@
 /* Comparing: functions of two builds matched, runs of each added up, and what changed between them.
  *
  * run_set_add() adds a run to the old or the new set; comparison_make() compares both. Sets copy
- * what they need, so the runs may be closed. docs/comparing.md tells the model for readers. */
+ * what they need, so the runs may be closed. docs/comparing.md explains the model for readers. */
 #ifndef MONARC_PROFILE_ANALYSIS_COMPARE_COMPARISON_H
 #define MONARC_PROFILE_ANALYSIS_COMPARE_COMPARISON_H
 
@@ -22,7 +22,7 @@ struct identity {
     const char *file;   /* as debug information has it; NULL: unknown */
     uint32_t line;      /* where it begins; 0: unknown */
     uint64_t size;      /* bytes of code */
-    int64_t within;     /* of lines: how far behind the function's first line; else 0 */
+    int64_t within;     /* of lines: distance from the function's first line; else 0 */
     bool is_made;       /* stands for code without a symbol, or for none */
     uint64_t build;     /* what its name is an address in; 0: it has a name of its own */
 };
@@ -33,7 +33,7 @@ struct identities {
 };
 
 /* Of all functions of a table; texts are the table's. `objects` are by function.object, with NULL
- * elements; NULL: files are not asked for. */
+ * elements; NULL: files are not wanted. */
 void identities_of(struct identities *ids, const struct functions *f, struct object *const *objects,
                    struct arena *a);
 
@@ -88,8 +88,8 @@ struct run_set_function {
 
 enum total_unit { TOTAL_SECONDS, TOTAL_BYTES, TOTAL_COUNT };
 
-/* What is known of runs as a whole, by name: "cpu_time", "elapsed_time", "peak_memory",
- * "processes", or an event's name. */
+/* Totals of whole runs, by name: "cpu_time", "elapsed_time", "peak_memory", "processes", or an
+ * event's name. */
 struct run_total {
     const char *name;
     enum total_unit unit;
@@ -148,7 +148,7 @@ struct analysed_run {
 
 /* Adds a run. `s` is zeroed before the first one; nothing of the run is needed afterwards. */
 void run_set_add(struct run_set *s, const struct analysed_run *run);
-/* The same of functions whose identities are known; `objects` are not looked at. */
+/* The same of functions whose identities are known; `objects` are not read. */
 void run_set_add_identified(struct run_set *s, const struct analysed_run *run,
                             const struct identities *ids);
 void run_set_deinit(struct run_set *s);
@@ -170,10 +170,9 @@ double run_set_calls(const struct run_set *s, uint32_t function);
  * Runs added to a side line by line: its rows are places in the source instead of functions. */
 
 /* `table` has all lines that were measured, and was made with inlines: what a line took in total is
- * its own time and that of the code that was inlined there. A line is known by its function and by
- * how far behind the function's first line it stands, so that what changed above the function does
- * not matter; of functions that have no code of their own by its number. Calls are those made from
- * the line. */
+ * its own time and that of the code that was inlined there. A line is known by its function and its
+ * distance from the function's first line, so that what changed above the function does not matter;
+ * of functions that have no code of their own by its number. Calls are those made from the line. */
 void run_set_add_lines(struct run_set *s, struct lines_table *table,
                        const struct lines_input *from);
 
@@ -221,7 +220,7 @@ struct change {
 
 enum total_verdict {
     TOTAL_SAME,     /* exactly */
-    TOTAL_UNSEEN,   /* no change that can be told from what runs differ by */
+    TOTAL_UNSEEN,   /* no change beyond the variation of runs */
     TOTAL_MORE,     /* slower, more */
     TOTAL_LESS,     /* faster, less */
     TOTAL_UNJUDGED, /* there are too few runs */

@@ -1,7 +1,7 @@
 /* Which function of an old build is which of a new one: identities, matches by name, and guesses at
  * who was renamed.
  *
- * Names are matched in passes that ask for less and less besides the name: the object and all of
+ * Names are matched in passes that require less and less besides the name: the object and all of
  * the source path, the object and the end of the path, the object alone, the file alone, nothing. A
  * pass lists what is left of the old functions by key, and takes from the lists in the order of the
  * table.
@@ -63,7 +63,7 @@ struct match_pass {
 };
 
 /* 64 parts are all of any path. A shorter end of the path lets a source tree be built elsewhere.
- * Static functions of one name, of files that nothing names, are told apart by their size. */
+ * Static functions of one name, of files that nothing names, are distinguished by their size. */
 static const struct match_pass PASSES[] = {
     {true, 64, true}, {true, 64, false}, {true, 3, false},  {true, 2, false},
     {true, 1, false}, {true, 0, false},  {false, 1, false}, {false, 0, false},
@@ -306,7 +306,7 @@ static double similar_numbers(double old, double new)
     return fmax(old, new) > 0 ? fmin(old, new) / fmax(old, new) : 1;
 }
 
-/* The weighted mean of what is known of both: 0 to 1. */
+/* The weighted mean of the features known for both: 0 to 1. */
 static double similar_likeness(const struct similar *t, uint32_t old, uint32_t new)
 {
     const struct identity *o = &t->sides[0]->ids.at[old], *n = &t->sides[1]->ids.at[new];

@@ -1,11 +1,11 @@
 /* The runs on one side of a comparison, added up: of each function its time in every run with the
- * variance that sampling has, so that what is left of the scatter is what runs differ by.
+ * variance that sampling has, so that the rest of the scatter is the variation of runs.
  *
  * Functions of a run are matched with those of the runs before as those of two builds are, and get
  * a number of their own where they are new. Sums are kept of values and of their squares; variances
  * of sampling add up. Texts are copied, so nothing of the runs stays open.
  *
- * What the kernel says of a recorded run as a whole (CPU time, elapsed time, memory, events) is
+ * The kernel's figures of a recorded run as a whole (CPU time, elapsed time, memory, events) are
  * kept by name. Runs of a series have been summed up already: their times are divided by their
  * number.
  *
@@ -160,7 +160,7 @@ static void run_set_add_total(struct run_set *s, const char *name, enum total_un
     run_set_sums_add(&t->values, value, 0);
 }
 
-/* What the kernel says of a recorded run. One that was attached to has no whole to speak of. */
+/* The kernel's figures of a recorded run. One that was attached to has no whole to speak of. */
 static void run_set_add_recording(struct run_set *s, const struct recording_summary *from)
 {
     const struct recording *r = from->recording;

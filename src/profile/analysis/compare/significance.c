@@ -1,5 +1,5 @@
 /* Tests on amounts that were measured in one or several runs; significance.h and docs/comparing.md
- * tell the model. In the order of this file:
+ * explain the model. In the order of this file:
  *
  *   - Student's t by the incomplete beta function (Abramowitz and Stegun 26.5, 26.7);
  *   - the level of noise, learnt from all rows together, and how much rows differ in it (Smyth,
@@ -203,8 +203,7 @@ static void significance_noise_learn_scale(struct noise *n, const struct noise_p
     n->scale = 1;
     if (rows < LEAST_ROWS)
         return;
-    /* What the logarithms scatter by beyond what the freedom of the ratios explains is the rows'
-     * own. */
+    /* Scatter of the logarithms beyond what the freedom of the ratios explains is the rows' own. */
     double mean = sum / (double)rows;
     double excess = (squares - mean * sum) / (double)(rows - 1) - significance_trigamma(own / 2);
     if (excess <= 0) {

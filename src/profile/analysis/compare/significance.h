@@ -1,4 +1,4 @@
-/* Whether two measured amounts differ by more than chance explains; docs/comparing.md tells the
+/* Whether two measured amounts differ by more than chance explains; docs/comparing.md explains the
  * model.
  *
  * An amount (a function's seconds, a share, a run's CPU time) was measured in one or several runs

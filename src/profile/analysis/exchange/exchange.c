@@ -1,10 +1,10 @@
 /* An exchange: functions, frames and objects put together for other tools. What calls and threads
  * cost is in exchange_costs.c, instructions in exchange_code.c.
  *
- * Frames come from recorded stacks, or from paths of the model, as a list in which parents stand
- * before their children. They are selected, named, linked, and then laid down depth first, which is
- * the order in which tools read them. On that way amounts are made whole: each frame gets the whole
- * numbers between the sum before it and the sum behind,
+ * Frames come from recorded stacks, or from paths of the model, as a list in which parents precede
+ * their children. They are selected, named, linked, and then laid down depth first, which is the
+ * order in which tools read them. On that way amounts are made whole: each frame gets the whole
+ * numbers between the sum before it and the sum after it,
  *
  *     self          0.4   0.4   0.4   0.8
  *     sum     0     0.4   0.8   1.2   2.0
@@ -16,12 +16,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Of all samples: what a path of the model must have to stand by itself. */
+/* Of all samples: the least share of a path of the model with a frame of its own. */
 #define LEAST_SHARE 1e-5
 
 enum { NOT_MET = EXCHANGE_NOWHERE };
 
-/* A frame before all are in their order. Parents stand before their children. */
+/* A frame before all are in their order. Parents precede their children. */
 struct unordered_frame {
     uint32_t parent, first_child, next; /* 0: no further one */
     uint32_t node;                      /* of the graph or the tree's functions, or MODEL_SMALL */
@@ -120,14 +120,14 @@ static uint32_t exchange_function_of(struct exchange_build *m, uint32_t number)
     return m->of[number];
 }
 
-/* Whether a function was asked for. Cycles and what is too small have no number to select. */
+/* Whether a function was requested. Cycles and what is too small have no number to select. */
 static bool exchange_is_selected(const struct exchange_build *m, uint32_t number)
 {
     const bool *selected = m->in->selected;
     return !selected || (number < m->in->names->functions->len && selected[number]);
 }
 
-/* The time of such a function is its callers', and calls of it or by it are not told. */
+/* The time of such a function is its callers', and calls of it or by it are not reported. */
 static bool exchange_is_left_out(const struct exchange_build *m, uint32_t number)
 {
     return m->in->is_left_out && m->in->is_left_out[number];
@@ -175,7 +175,7 @@ static uint32_t exchange_frame_behind(const struct exchange_build *m, uint32_t i
     return m->unordered.at[i].next;
 }
 
-/* In the order of the frames, each gets the whole numbers between the sum before it and behind. */
+/* In the order of the frames, each gets the whole numbers between the sums before and after it. */
 static void exchange_order_frames(struct exchange_build *m)
 {
     struct arena scratch = {0};

@@ -5,12 +5,12 @@
  * whole numbers of `unit`. They are rounded along the order of the frames, so that the sum of any
  * frame with all below it is off by less than one, however many there are.
  *
- * The laws: the frames' self amounts add up to `total`, and where threads are told apart the parts
- * of a frame to its self amount; the calls of a function that is called
- * cost its `total` together, recursion or not (of a cycle of the model: that of the whole cycle).
+ * The laws: the frames' self amounts add up to `total`, and where threads are separate the parts of
+ * a frame to its self amount; the calls of a function that is called cost its `total` together,
+ * recursion or not (of a cycle of the model: that of the whole cycle).
  *
- * The order of use: exchange_thread_shares(), if threads are to be told apart; exchange_make();
- * then exchange_code_make(), for formats that have figures of lines or instructions. */
+ * The order of use: exchange_thread_shares(), if threads are separate; exchange_make(); then
+ * exchange_code_make(), for formats that have figures of lines or instructions. */
 #ifndef MONARC_PROFILE_ANALYSIS_EXCHANGE_EXCHANGE_H
 #define MONARC_PROFILE_ANALYSIS_EXCHANGE_EXCHANGE_H
 
@@ -43,8 +43,8 @@ struct exchange_function {
     uint64_t self, total; /* total: with all that it called */
 };
 
-/* One function in one context. Frame 0 is the root, of no function; the frames below a frame stand
- * directly behind it. */
+/* One function in one context. Frame 0 is the root, of no function; the frames below a frame follow
+ * it directly. */
 struct exchange_frame {
     uint32_t parent, depth, function;
     bool is_estimate;
@@ -55,8 +55,8 @@ struct exchange_frame {
 /* What one thread spent of a frame's self amount, in all or in one slice of the run's time, or with
  * one set of labels. */
 struct exchange_part {
-    uint32_t frame, thread, slice; /* of the summary's run; slice: 0 unless times are told apart */
-    uint32_t labels;               /* of the run's sets; 0: none, or they are not told apart */
+    uint32_t frame, thread, slice; /* of the summary's run; slice: 0 unless times are separate */
+    uint32_t labels;               /* of the run's sets; 0: none, or they are merged */
     uint64_t self;
 };
 
@@ -78,10 +78,10 @@ struct exchange {
     VEC(struct exchange_function) functions;
     VEC(struct exchange_frame) frames;
     VEC(struct exchange_part)
-    parts; /* by frame, thread, slice, labels; none: threads are not told apart */
-    VEC(struct exchange_arc) arcs;    /* by caller, then callee */
-    const uint32_t *function_of;      /* per function and cycle of the input, or EXCHANGE_NOWHERE */
-    const uint32_t *frame_of;         /* per node of the tree, 0: none; NULL unless asked for */
+    parts;                         /* by frame, thread, slice, labels; none: threads are merged */
+    VEC(struct exchange_arc) arcs; /* by caller, then callee */
+    const uint32_t *function_of;   /* per function and cycle of the input, or EXCHANGE_NOWHERE */
+    const uint32_t *frame_of;      /* per node of the tree, 0: none; NULL unless requested */
     const struct exchange_code *code; /* NULL unless exchange_code_make() was called, too */
 
     /* Other dimensions of the profile: each with the same objects and frames, and functions and
@@ -98,12 +98,12 @@ struct exchange_share {
 
 struct exchange_input {
     const struct summary *summary;
-    const struct graph *graph;    /* by stacks, if `tree` is there */
-    const struct graph *shape;    /* of the same calls: functions and paths are those that have
-                                   * samples there; NULL: in `graph` */
-    double shape_samples;         /* of `shape` */
-    bool has_rest;                /* samples in no function are told even if there are none here */
-    struct names *names;          /* of all functions of the frames */
+    const struct graph *graph; /* by stacks, if `tree` is there */
+    const struct graph *shape; /* of the same calls: functions and paths are those that have
+                                * samples there; NULL: in `graph` */
+    double shape_samples;      /* of `shape` */
+    bool has_rest;             /* samples in no function have a row even if there are none here */
+    struct names *names;       /* of all functions of the frames */
     const struct call_tree *tree; /* recorded stacks; NULL: make a model */
     uint32_t first_inlined;       /* of the names' functions */
     struct object *const *objects;
@@ -113,7 +113,7 @@ struct exchange_input {
                               * calls of and by them; NULL: everything */
     const bool *is_left_out; /* likewise: functions that the tree is shown without; NULL: none */
     const struct exchange_share *shares;
-    size_t shares_len; /* 0: threads are not told apart */
+    size_t shares_len; /* 0: threads are merged */
     bool keeps_frames; /* frame_of is wanted */
 };
 
@@ -124,8 +124,8 @@ struct exchange_samples {
     const struct recording_choice *choice;
     const double *weights; /* per node of the run; what has none is left out */
     const uint32_t *merged;
-    bool no_threads;   /* these are not told apart: all are thread 0 */
-    bool tells_times;  /* shares of slices are told apart, too */
+    bool no_threads;   /* these are merged: all are thread 0 */
+    bool tells_times;  /* shares of slices are separate, too */
     bool tells_labels; /* of sets of labels, too... */
     bool tells_spans;  /* and these by their spans as well */
 };
@@ -174,7 +174,7 @@ struct model_frame {
 };
 
 struct model_paths {
-    VEC(struct model_frame) frames; /* parents stand before their children */
+    VEC(struct model_frame) frames; /* parents precede their children */
 };
 
 /* `p` is zeroed before. `least`: in samples of `g`; what has less is put together, so there are no

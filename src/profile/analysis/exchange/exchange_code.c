@@ -188,7 +188,7 @@ static uint32_t code_line(const struct code_hits *m, const struct exchange_funct
     return is_known ? own->line : f->line;
 }
 
-/* In the order of places, so that debug information is read once; behind that, by owner. */
+/* In the order of places, so that debug information is read once; then by owner. */
 static void code_place_hits(struct code_hits *m, struct keyed *order)
 {
     struct code_walk w = {.m = m, .function = NO_FUNCTION};
@@ -257,7 +257,7 @@ static void code_share_out(struct code_hits *m, const struct code_owner *o, stru
                                              .line = m->x->functions.at[o->function].line};
         g->weight[0] = 1;
     }
-    /* Each spot gets what lies between the sum before it and behind. */
+    /* Each spot gets what lies between the sums before and after it. */
     uint64_t cost = o->cost;
     double whole = code_weigh(g), sum = 0;
     uint64_t given = 0;

@@ -215,7 +215,7 @@ void exchange_thread_shares(struct exchange_input *in, const struct exchange_sam
     map_deinit(&place_of);
 }
 
-/* Each part is what lies between the sum before it and behind, so that they add up to `self`. */
+/* Each part is what lies between the sums before and after it, so that they add up to `self`. */
 static void threads_split_frame(struct exchange *x, const struct exchange_share *shares,
                                 const struct keyed *order, size_t len)
 {

@@ -1,4 +1,4 @@
-/* Call paths out of a graph that knows pairs alone; exchange.h tells the model.
+/* Call paths out of a graph that knows pairs alone; exchange.h explains the model.
  *
  * Breadth first from the roots, over the graph without its cycles, which ends. A queue replaces
  * recursion. There may be exponentially many paths: a frame with less than `least` is added to its
@@ -12,7 +12,7 @@
 
 #include "base/map.h"
 
-/* A frame whose callees are not looked at yet. */
+/* A frame whose callees are not processed yet. */
 struct waiting {
     uint32_t frame, node;
     double weight; /* its self time and callees' */
@@ -38,7 +38,7 @@ static double total_of(const struct graph *g, uint32_t node)
     return g->nodes[node].self + g->nodes[node].children;
 }
 
-/* What a part of the graph's samples at a node is of the amounts: the model divides both alike. */
+/* Converts part of the graph's samples at a node to amounts: the model divides both alike. */
 static double amount_of(const struct path_tree *m, uint32_t node, double weight)
 {
     return m->amounts == m->g ? weight : weight / total_of(m->g, node) * total_of(m->amounts, node);

@@ -227,7 +227,7 @@ static const char *entries_name_of(const struct entry_sort *o, uint32_t node)
     return graph_is_cycle(o->g, node) ? "<cycle" : names_get(o->names, node);
 }
 
-/* By what was asked for, then by total time; equals stay in the order of ranks. */
+/* By the requested order, then by total time; equals stay in the order of ranks. */
 static int entries_compare(uint32_t left, uint32_t right, const void *context)
 {
     const struct entry_sort *o = context;

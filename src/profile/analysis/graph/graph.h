@@ -90,7 +90,7 @@ struct graph {
     uint32_t len, cycles; /* len counts functions and cycles */
     struct graph_arc *arcs;
     uint32_t arcs_len;
-    uint32_t measured_len; /* arcs behind these stand in the code alone: their count is 0 */
+    uint32_t measured_len; /* arcs after these are in the code alone: their count is 0 */
     struct graph_lists {
         uint32_t *start;      /* of each function's list; one more for the end of the last */
         uint32_t *arc;        /* newest first */
@@ -136,7 +136,7 @@ struct graph_rules {
     uint32_t unlisted_len;
     bool labels_are_inside;       /* calls to untyped labels go to the function before */
     bool ignores_unknown_callers; /* calls from no function are not counted as calls */
-    bool is_unranked; /* ranks are not asked for: `ranked` and the nodes' `rank` stay empty */
+    bool is_unranked; /* ranks are not requested: `ranked` and the nodes' `rank` stay empty */
 };
 
 /* Builds the graph in two steps: arcs and numbers of calls; then cycles, times and ranks. `t` may

@@ -6,7 +6,7 @@
  * equals.
  *
  * Static calls come from the disassembler: direct calls, and direct jumps to the entry of another
- * function (tail calls). They get arcs of count 0 behind the counted ones, where no such call was
+ * function (tail calls). They get arcs of count 0 after the counted ones, where no such call was
  * counted.
  *
  * Arcs are then listed by caller and by callee, newest first, as GNU gprof's linked lists stand:

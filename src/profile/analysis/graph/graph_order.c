@@ -16,7 +16,7 @@
 
 /* How many visits ahead. Each stage relies on what the one before it brought. */
 enum { AHEAD_STARTS = 16, AHEAD_LISTS = 12, AHEAD_ARCS = 8, AHEAD_ENDS = 4 };
-enum { MOST_ARCS = 8 }; /* of a list: long ones are rare, and lie one behind the other */
+enum { MOST_ARCS = 8 }; /* of a list: long ones are rare, and are contiguous */
 
 /* The end of what is fetched of a node's list. */
 static uint32_t last_of(const struct graph_lists *lists, uint32_t node)

@@ -15,7 +15,7 @@
  * The order of every sum is GNU gprof's, so that results agree to the last bit; `gnu/gprof` prints
  * them.
  *
- * With stacks nothing is split: they say how much of a function's time each caller asked for. */
+ * With stacks nothing is split: they say how much of a function's time each caller caused. */
 #include "profile/analysis/graph/graph.h"
 
 #include "base/parallel.h"

@@ -5,7 +5,7 @@
  * ten ranks, 1992), and what sampling adds to that. It must be beyond what Student's t of n - 1
  * degrees exceeds once in a hundred jobs, over all ranks and regions tried together, and matter: a
  * tenth of the median and a hundredth of a rank's time. Where more than an eighth of the ranks
- * would stand out, the job is divided: that is for groups to tell.
+ * would stand out, the job is divided: groups show that.
  *
  * Groups: each of the regions that cost most is cut where sorted values are further apart than
  * sampling explains and than matters; ranks that fall between the same cuts everywhere are a group.
@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a rank may differ by without anybody caring: parts of the value, and of a rank's time. */
+/* Negligible differences of a rank: parts of the value, and of a rank's time. */
 #define MATTERS_OF_VALUE 0.10
 
 static double finding_floor(const struct rank_table *t, double value)
@@ -72,7 +72,7 @@ static int finding_by_distance(uint32_t left, uint32_t right, const void *contex
     return by < 0 ? -1 : by > 0 ? 1 : l->number < r->number ? -1 : l->number > r->number;
 }
 
-/* With three ranks nobody can say which two of them are right. */
+/* Three ranks cannot show which two of them are right. */
 void rank_find_outliers(struct rank_table *t, struct arena *a)
 {
     enum { LEAST_RANKS = 4 };
@@ -96,7 +96,7 @@ void rank_find_outliers(struct rank_table *t, struct arena *a)
             if (distance > far * scale && distance >= finding_floor(t, row->median))
                 vec_push(&found, ((struct rank_outlier){row, row->sorted[k].number, seconds}));
         }
-        if (found.len - first > most) /* they divide the job: groups tell that */
+        if (found.len - first > most) /* they divide the job: groups show that */
             found.len = first;
     }
     uint32_t *order = ARENA_NEW(&scratch, uint32_t, found.len);

@@ -215,7 +215,7 @@ double rank_error(double seconds, double period)
 /* --- calls of MPI ----------------------------------------------------------------------------- */
 
 /* C's names are MPI_Word, and PMPI_Word where the profiling interface is between. Fortran's are in
- * lower or upper case throughout, with up to two underscores behind, or "f08". */
+ * lower or upper case throughout, followed by up to two underscores, or "f08". */
 const char *rank_mpi_call(const char *name, struct arena *a)
 {
     size_t skip = *name == 'P' || *name == 'p';

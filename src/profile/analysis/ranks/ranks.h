@@ -24,7 +24,7 @@
 
 /* A rank as a whole. Times are in seconds of the event that was sampled. */
 struct rank_info {
-    uint32_t rank, size;       /* size: of the job, as this rank was told; 0: it was not */
+    uint32_t rank, size;       /* size: of the job, as this rank knew it; 0: unknown */
     const char *host;          /* "": not known */
     const char *source;        /* the recording that it is in */
     uint64_t start_ns, end_ns; /* real time, since 1970; end 0: not known */
@@ -78,7 +78,7 @@ struct rank_region {
     struct rank_value least, most; /* of those */
     VEC(struct rank_value) values; /* as they were fed; empty if there is a histogram */
     struct rank_histogram *histogram;
-    double asked[2]; /* values of the ranks asked for */
+    double asked[2]; /* values of the requested ranks */
 };
 
 struct rank_set {
@@ -136,7 +136,7 @@ const char *rank_mpi_call(const char *function, struct arena *a);
 #define RANK_MATTERS 0.01
 
 /* A region over all ranks of the table; ranks that do not have it count as 0 seconds. Ranks are
- * numbers as rank_set has them, RANK_NONE where a histogram does not tell. */
+ * numbers as rank_set has them, RANK_NONE where a histogram lacks them. */
 struct rank_row {
     const struct rank_region *region;
     double least, median, most, mean, deviation;
@@ -166,7 +166,7 @@ struct rank_group {
     double seconds[3];              /* its mean there */
 };
 
-/* What happened to single ranks, in the order in which it is to be told. */
+/* Events of single ranks, in the order of the report. */
 enum rank_event_kind {
     RANK_FAILED, /* ended with a signal or a status; the first in time stands first */
     RANK_EARLY,  /* ended long before the others */
@@ -216,7 +216,7 @@ void rank_table_make(struct rank_table *t, const struct rank_set *s, const struc
                      struct arena *a);
 void rank_table_deinit(struct rank_table *t);
 
-/* The steps of it that tell single ranks: rank_findings.c. */
+/* The steps of it about single ranks: rank_findings.c. */
 void rank_find_outliers(struct rank_table *t, struct arena *a);
 void rank_find_groups(struct rank_table *t, struct arena *a);
 void rank_find_events(struct rank_table *t, struct arena *a);

@@ -1,11 +1,11 @@
 /* From the nodes of a recording to a tree of calls, and from that to rows: three steps.
  *
  * 1. Frames. A node is an address; the frames it stands for are the function of that address and
- * those whose code was inlined there, which debug information tells. Equal addresses are one place,
- * and places of an object are asked for in ascending order, so that its units are read one after
+ * those whose code was inlined there, which debug information lists. Equal addresses are one place,
+ * and places of an object are looked up in ascending order, so that its units are read one after
  * the other.
  *
- * 2. The tree. Nodes are merged by function, in one pass: parents stand before their children.
+ * 2. The tree. Nodes are merged by function, in one pass: parents precede their children.
  *
  *        nodes   main+4  main+9           frames  main            tree  main
  *                  |       |                       |  \                  |
@@ -43,8 +43,8 @@ struct inlining {
     VEC(struct function) inlined;
 };
 
-/* The place of each node; fills `places`. Where no file can tell what was inlined, a function is
- * one place. */
+/* The place of each node; fills `places`. Where no file says what was inlined, a function is one
+ * place. */
 static uint32_t *find_places(struct inlining *m, struct arena *a)
 {
     const struct recording *r = m->in->recording;
@@ -151,7 +151,7 @@ void named_frames_make(struct named_frames *out, const struct call_frames_input 
     start[m.places.len] = len;
     out->frames.start = start;
     out->frames.frame = frame;
-    /* The table of functions with the inlined ones behind. */
+    /* The table of functions, followed by the inlined ones. */
     const struct functions *f = in->functions;
     size_t all = f->len + m.inlined.len;
     struct function *at = ARENA_NEW(a, struct function, all);

@@ -27,13 +27,13 @@ struct call_frames {
     const uint32_t *frame; /* outermost first */
     uint32_t functions;    /* all numbers are below this */
     const bool *is_piece; /* per node: code that was split out of its function, which may call it: a
-                             frame of that one behind another is the same frame; NULL: none is */
+                           * frame of that one after another is the same frame; NULL: none is */
     const bool *is_left_out; /* per function: its frames are not in the tree, and their time is
                                 their callers'; NULL: none is */
     bool folds_recursion;    /* a function that is on its own stack goes on where it was first */
 };
 
-/* One function in one context. Node 0 is the root, of no function; parents stand before their
+/* One function in one context. Node 0 is the root, of no function; parents precede their
  * children. */
 struct call_node {
     uint32_t parent, function;
@@ -66,21 +66,21 @@ void call_tree_deinit(struct call_tree *t);
  *
  * What is called what outside of inlining is decided elsewhere (functions of objects, kernel,
  * generated code, why a stack is cut): callers bring one function for each node. Here the chains of
- * inlined functions join, as the objects' debug information tells them. */
+ * inlined functions join, as the objects' debug information has them. */
 
 struct call_frames_input {
     const struct recording *recording;
     const struct functions *functions;
     const uint32_t *function;    /* per node of the run; NO_FUNCTION: it has no frame */
-    struct object *const *files; /* per object of the run, whose debug information tells of inlined
-                                    code; NULL: leave it out. So has the whole list */
+    struct object *const *files; /* per object of the run, whose debug information has inlined code;
+                                  * NULL: leave it out. So has the whole list */
     const bool *is_piece;        /* per node, as in struct call_frames; NULL: none is */
 };
 
 struct named_frames {
     struct call_frames frames;
-    struct functions functions; /* the same ones with the same numbers, and inlined ones behind
-                                   them: for names, not for functions_find() */
+    struct functions functions; /* the same ones with the same numbers, followed by inlined ones:
+                                 * for names, not for functions_find() */
     uint32_t first_inlined;     /* functions from this number on are inlined ones */
 };
 
@@ -111,7 +111,7 @@ enum call_direction {
 
 struct call_query {
     enum call_direction direction;
-    const bool *is_wanted;   /* per number of a function: is the one asked for, inlined or not */
+    const bool *is_wanted;   /* per number of a function: is it the requested one, inlined or not */
     uint32_t depth;          /* levels below the first one */
     uint64_t limit;          /* rows */
     double min_percent;      /* of all stacks; what has less is folded */
@@ -121,7 +121,7 @@ struct call_query {
 struct call_row {
     uint32_t function; /* of a row for several: that of the largest */
     uint32_t folded;   /* 0; or: the row stands for so many that are too small, or too deep */
-    uint32_t depth;    /* 0: outermost frames, or the function asked for */
+    uint32_t depth;    /* 0: outermost frames, or the requested function */
     bool is_only;      /* no other row has the same parent, or only one for several */
     double total;
     double self; /* outwards: of stacks whose outermost frame this is; of folded rows all, since

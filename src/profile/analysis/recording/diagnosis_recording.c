@@ -1,9 +1,9 @@
 /* The examination of a recording: files that have changed since, code without symbols, stacks that
  * are not whole, time that is in no sample, processes that were not seen.
  *
- * Most symptoms weigh what part of the samples they concern: from 1 % on they are worth a note,
- * from 10 % on they mislead. Names and remedies are those of the manual's table; a recording says
- * itself what it lost, by kind, with an amount. Cost: linear in nodes and functions. */
+ * Most symptoms have the share of samples that they concern as weight: from 1 % on they are worth a
+ * note, from 10 % on they mislead. Names and remedies are those of the manual's table; a recording
+ * says itself what it lost, by kind, with an amount. Cost: linear in nodes and functions. */
 #include "profile/analysis/diagnosis_private.h"
 
 #include "profile/analysis/recording/locks.h"
@@ -151,9 +151,9 @@ static void diagnosis_examine_kernel(struct recording_examination *r)
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
-/* Samples below a cut, by the object of the frame whose caller is not known. Nodes stand behind
- * their parents, so going backwards each has the sum of its subtree when its turn comes. A cut
- * is a node of its own where the outermost known frame's caller should be. */
+/* Samples below a cut, by the object of the frame whose caller is not known. Nodes follow their
+ * parents, so going backwards each has the sum of its subtree when its turn comes. A cut is a node
+ * of its own where the outermost known frame's caller should be. */
 static double *diagnosis_cut_by_object(struct recording_examination *r, double *whole)
 {
     const struct recording *recording = r->p->space->recording;
@@ -396,9 +396,8 @@ static void diagnosis_examine_ready(struct recording_examination *r)
                        "of this run depend on other programs");
 }
 
-/* Libraries that hardly compute themselves: what they use of a CPU is their threads' waiting for
- * others, who do not sleep at once but look again and again. So a wait looks like work, and no
- * recording of waits has it. */
+/* Libraries that hardly compute themselves: they use a CPU for threads that wait for others, and
+ * poll before they sleep. So a wait looks like work, and no recording of waits has it. */
 struct spinner {
     const char *library, *name, *finding, *remedy;
 };

@@ -2,12 +2,12 @@
  *
  * Every address is one of three: code that ran (a node with samples of its own, or a counted
  * block), which wants all lines of its function; a caller or an end of a call, which wants its own
- * place; the start of a function, whose line tells functions of one name apart. Weights are the
- * samples below a node, so that what matters most is asked for first, should the time that is given
- * not suffice for all.
+ * place; the start of a function, whose line distinguishes functions of one name. Weights are the
+ * samples below a node, so that what matters most is read first, should the time limit not suffice
+ * for all.
  *
  * Needs are sorted by object once; excerpts of different objects are then made by several threads.
- * Cost: the symbols of each object, and debug information of the functions that are asked for. */
+ * Cost: the symbols of each object, and debug information of the requested functions. */
 #include "profile/analysis/recording/excerpts.h"
 
 #include "base/map.h"
@@ -109,7 +109,7 @@ struct excerpt_marks {
 };
 
 /* Which functions there are frames of. Where calls are counted, those that were never called are
- * asked for as well. */
+ * requested as well. */
 static void excerpts_mark(struct excerpt_marks *m, const struct excerpt_needs *n, uint32_t object,
                           const struct functions *f, struct arena *a)
 {

@@ -26,8 +26,8 @@ void excerpt_make(struct writer *w, const struct excerpt_needs *n, uint32_t obje
 struct object *excerpts_open(const struct recording *r, uint32_t object,
                              struct excerpt_facts *facts, struct err *e);
 
-/* recording_merge(), where files without build-ids are told apart by what their excerpts say: those
- * of different sizes, or with other functions at one place, are two. */
+/* recording_merge(), where files without build-ids are distinguished by their excerpts: those of
+ * different sizes, or with other functions at one place, are two. */
 MUST_CHECK bool excerpts_merge(struct recording *into, const struct recording *from, struct err *e);
 
 /* What all excerpts of a run hold together. */

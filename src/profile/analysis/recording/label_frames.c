@@ -1,6 +1,6 @@
 /* Labels as what is chosen, and as frames.
  *
- * With the values of a label as outermost frames, whatever works on stacks tells them apart: call
+ * With the values of a label as outermost frames, whatever works on stacks separates them: call
  * trees, flame graphs, comparisons, exports. pprof calls the same -tagroot.
  *
  *     main ─ serve ─ parse   http.route=/a   ─►   http.route=/a ─ main ─ serve ─ parse
@@ -33,7 +33,7 @@ const bool *recording_choose_labels(const struct recording *r, const struct reco
     return chosen;
 }
 
-/* Sets are told apart by their texts, put together: each with its NUL. */
+/* Sets are distinguished by their texts, put together: each with its NUL. */
 const uint32_t *recording_label_groups(const struct recording *r, struct arena *a)
 {
     uint32_t *first = ARENA_NEW(a, uint32_t, r->label_sets.len + 1);
@@ -65,7 +65,7 @@ const uint32_t *recording_label_groups(const struct recording *r, struct arena *
     return first;
 }
 
-/* What the copies of nodes are found by. */
+/* The index of copies of nodes. */
 struct label_frames {
     struct recording *recording;
     struct map copy_of; /* value, node -> its copy */
@@ -74,7 +74,7 @@ struct label_frames {
 };
 
 /* The copy of a stack with a value at its outside. New ones are made from the outside inwards, so
- * that parents stand before their children; `path` is scratch. */
+ * that parents precede their children; `path` is scratch. */
 static uint32_t label_copy(struct label_frames *l, uint32_t value, uint32_t node)
 {
     struct recording *r = l->recording;

@@ -7,11 +7,11 @@
  *     step 1   A at cache_get, waits for g_cache_lock      row g_cache_lock, waiter cache_get
  *     step 2     B at evict, in fsync                        tree: evict, waits in fsync
  *
- * Time stands at the last step of a chain and counts for all before it. Variables and files have
- * names, by which they are told apart; everything else (a lock on the heap, an end of a thread) is
- * told apart by the function that waits: the first one that is not of the C or C++ library.
+ * Time stands at the last step of a chain and counts for all before it. Names distinguish variables
+ * and files; the function that waits distinguishes everything else (a lock on the heap, an end of a
+ * thread): the first one that is not of the C or C++ library.
  *
- * What a word is for that names no owner is told by the library's function on the stack: only
+ * For a word that names no owner, the library's function on the stack gives the purpose: only
  * people need it. Cost: a walk up each stack that waited or held, once; a map for each step. */
 #include "profile/analysis/recording/locks.h"
 
@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kinds as reports name them. Some are told apart only by functions on the stack. */
+/* Kinds as reports name them. Some are distinguished only by functions on the stack. */
 static const struct {
     const char *name, *function; /* part of a library's function; NULL: by the resource's kind */
     uint32_t kind;
@@ -114,8 +114,8 @@ static bool locks_is_rust_library(const char *name)
 /* Whether a function is the C, C++ or Rust library's, or stands for no code. Code of another
  * library that has no symbols is its own: its object says whose. What people call by name is what
  * they wrote; a lock of theirs is not in pthread_mutex_lock. Names of files are compared by their
- * beginnings, for versions stand behind: libc.so.6, libc-2.31.so, ld-linux-x86-64.so.2, and
- * musl's ld-musl. Statically linked programs have the library inside, hence names as well. */
+ * beginnings, for versions follow: libc.so.6, libc-2.31.so, ld-linux-x86-64.so.2, and musl's
+ * ld-musl. Statically linked programs have the library inside, hence names as well. */
 static bool locks_is_library(const struct locks_making *m, uint32_t function)
 {
     static const char *const LIBRARIES[] = {"libc.", "libc-",  "libpthread", "libstdc++",
@@ -187,7 +187,7 @@ uint32_t locks_stack(struct locks_making *m, uint32_t node)
             vec_push(&m->frames, (struct lock_frame){functions.at[i], caller});
     }
     vec_free(&functions);
-    /* The call is part of what tells stacks apart; its name's address is the function's. */
+    /* The call helps to distinguish stacks; its name's address is the function's. */
     uint64_t key = call ? hash_bytes(call, strlen(call)) : 0;
     *found = map_index(&m->same_stack, frame, key, m->stacks.len, &is_new);
     if (is_new)
@@ -242,16 +242,16 @@ static bool locks_has_name(const struct recording_resource *r)
            r->kind != RECORDING_RESOURCE_CHILD;
 }
 
-/* In which addresses are told apart: a process's memory, or a file that several have. */
+/* The space of an address: a process's memory, or a file that several have. */
 static uint64_t locks_space(const struct recording_resource *r)
 {
     bool is_shared = r->process == RECORDING_NONE && r->name;
     return is_shared ? hash_bytes(r->name, strlen(r->name)) : r->process;
 }
 
-/* A lock that changed hands while it was looked at names no owner then, and is a mere word; another
+/* A lock that changed hands while it was inspected names no owner then, and is a mere word; another
  * look at the same place knew what it is. Of a lock for readers and writers there are two words
- * that are waited at, behind its first two. */
+ * that are waited at, after its first two. */
 static void locks_find_same(struct locks_making *m)
 {
     enum { AT_READERS = 8, AT_WRITERS = 12 };
@@ -327,7 +327,7 @@ static void locks_number_names(struct locks_making *m)
 }
 
 /* What a resource is that is waited for in a stack. Memory may have been used for something else
- * before: what the library's functions say of a word goes first. */
+ * before: the library's functions have precedence. */
 static uint32_t locks_resource(const struct locks_making *m, uint32_t resource, uint32_t stack)
 {
     const struct recording *r = m->in->recording;
@@ -352,7 +352,7 @@ uint32_t locks_row_with(struct locks_making *m, uint32_t resource, uint32_t stac
         function = locks_function(m, stack);
     /* Hashes of 64 bits stand for names: two of one file have the same one with a chance of next
      * to nothing. In memory that is shared, the name is the mapping's, and the address within it
-     * tells locks apart. */
+     * distinguishes locks. */
     uint32_t twin = is_named && !is_shared ? m->twin[resource] : 0;
     uint64_t key = is_named ? hash_bytes(r->name, strlen(r->name)) + (is_shared ? r->address : twin)
                             : function;
@@ -462,9 +462,9 @@ static void locks_sum_errors(struct locks_making *m, struct part_errors *errors)
     part_errors_deinit(errors);
 }
 
-/* A link stands behind its parent in the file, so that one pass is enough: row, waiter and step
- * of the parent are known. Pipes and file locks are in both reports, since they are files that
- * threads wait for each other by. What was not chosen has NO_ROW, and so has all below it. */
+/* A link follows its parent in the file, so that one pass is enough: row, waiter and step of the
+ * parent are known. Pipes and file locks are in both reports, since they are files that threads
+ * wait for each other by. What was not chosen has NO_ROW, and so has all below it. */
 static void locks_add_chains(struct locks_making *m)
 {
     const struct recording *r = m->in->recording;
@@ -587,9 +587,9 @@ static void locks_holders(struct locks_making *m, struct lock_making *of)
     vec_free(&list);
 }
 
-/* All waiting of the chosen threads, and what of it nobody looked at. Being ready is no waiting,
- * but the waits of chains last until the thread runs, so what it was ready for after them is in
- * both. */
+/* All waiting of the chosen threads, and the part that was not inspected. Being ready is no
+ * waiting, but the waits of chains last until the thread runs, so what it was ready for after them
+ * is in both. */
 static void locks_sum_waits(struct locks *out, const struct locks_input *in)
 {
     const struct recording *r = in->recording;
@@ -648,7 +648,7 @@ void locks_make(struct locks *out, const struct locks_input *in, struct arena *a
             of->row.transfers_len += transfers[transfer].bytes > 0;
         }
         if (of->row.waiters_len ||
-            of->row.transfers_len) /* others were over before they were looked at */
+            of->row.transfers_len) /* others were over before they could be inspected */
             rows[out->len++] = of->row;
     }
     if (out->len)

@@ -31,7 +31,7 @@ struct lock_transfer {
     uint32_t stack;
     bool is_write;
     uint64_t calls;             /* that were seen */
-    uint64_t bytes, disk_bytes; /* as far as they can be told apart (recording.h) */
+    uint64_t bytes, disk_bytes; /* as far as they are distinguished (recording.h) */
 };
 
 /* What a holder did: rows of a tree, each below whoever waits for it. */
@@ -48,15 +48,15 @@ struct lock_holder {
 
 /* What was waited for. Things without a name that were waited for in one function are one row. */
 struct lock {
-    const char *kind;   /* "mutex", "file" ... */
-    const char *name;   /* of the variable or file, demangled; NULL: none */
-    uint32_t twin;      /* how many other things of its name are before it: told as `NAME #2` */
-    uint32_t function;  /* no name: where it was waited for; or NO_FUNCTION */
-    uint32_t objects;   /* how many things that are */
-    bool is_lock;       /* somebody holds it, as far as such locks say who */
-    bool is_shared;     /* between processes */
-    bool is_seldom;     /* no name: of files with one, too few calls were seen to tell them apart */
-    const char *unheld; /* why no holder is told of some of the time; NULL: all was seen */
+    const char *kind;  /* "mutex", "file" ... */
+    const char *name;  /* of the variable or file, demangled; NULL: none */
+    uint32_t twin;     /* how many other things of its name are before it: shown as `NAME #2` */
+    uint32_t function; /* no name: where it was waited for; or NO_FUNCTION */
+    uint32_t objects;  /* how many things that are */
+    bool is_lock;      /* a thread holds it, as far as such locks say who */
+    bool is_shared;    /* between processes */
+    bool is_seldom;    /* no name: of files with one, too few calls were seen to distinguish them */
+    const char *unheld; /* why some of the time has no known holder; NULL: all was seen */
     uint64_t waits, ns; /* ns: of all waits, up to when they were over */
     uint64_t held_ns;   /* of that, with a holder that was seen */
     const struct lock_waiter *waiters; /* by time */
@@ -79,7 +79,7 @@ struct locks {
     uint64_t waited_ns; /* of all threads chosen, in whatever */
     uint64_t ready_ns;  /* and for a CPU, of which what came after waits is in the rows as well */
     uint64_t seen_ns;   /* of that, in the rows */
-    uint64_t unseen_ns; /* in waits that were too short to be looked at, or may not be */
+    uint64_t unseen_ns; /* in waits too short to inspect, or that may not be inspected */
     bool has_total;     /* it is known what the whole run read and wrote */
     struct recording_transferred total;
     uint64_t placed_read, placed_written; /* of that, of the threads chosen, in the rows */

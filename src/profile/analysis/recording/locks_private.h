@@ -1,5 +1,5 @@
 /* What the tables of locks and files are made in (locks.c), for those who add rows of their own:
- * bytes, and waits that nobody looked at (locks_bytes.c, locks_short.c). */
+ * bytes, and waits that were not inspected (locks_bytes.c, locks_short.c). */
 #ifndef MONARC_PROFILE_ANALYSIS_RECORDING_LOCKS_PRIVATE_H
 #define MONARC_PROFILE_ANALYSIS_RECORDING_LOCKS_PRIVATE_H
 
@@ -55,7 +55,7 @@ struct locks_making {
     struct map row_of, step_of, waiter_of, transfer_of;
 };
 
-/* Whether a thread's waits and bytes are asked for; those of none that is known always are. */
+/* Whether a thread's waits and bytes are wanted; those of unknown threads always are. */
 static inline bool locks_takes(const struct locks_input *in, uint32_t thread)
 {
     return thread == RECORDING_NONE || !in->choice->threads || in->choice->threads[thread];
@@ -65,7 +65,7 @@ static inline bool locks_takes(const struct locks_input *in, uint32_t thread)
 uint32_t locks_stack(struct locks_making *m, uint32_t node);
 
 /* Who waits, for people: the innermost function that is none of a library. Only if there is
- * none, the innermost at all: a row must be told by something. */
+ * none, the innermost at all: a row must have some name. */
 uint32_t locks_function(const struct locks_making *m, uint32_t stack);
 
 /* The row of a resource that is waited for in a stack, or of all without a name there, in which
@@ -76,11 +76,11 @@ uint32_t locks_row(struct locks_making *m, uint32_t resource, uint32_t stack);
 /* The waiter of a row in a stack, made if there is none: its number. */
 uint32_t locks_waiter(struct locks_making *m, uint32_t row, uint32_t stack);
 
-/* What was transferred, to the rows of files: some of these nobody had to wait for. */
+/* What was transferred, to the rows of files: no thread had to wait for some of these. */
 void locks_add_transfers(struct locks_making *m, struct locks *out);
 void locks_sort_transfers(struct locks_making *m); /* those of a row together, most bytes first */
 
-/* Rows for waits that were over before they were looked at; `out` has the sums of all waits. */
+/* Rows for waits that were over before they could be inspected; `out` has the sums of all waits. */
 void locks_add_short_waits(struct locks_making *m, const struct locks *out);
 
 #endif

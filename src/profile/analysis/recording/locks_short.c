@@ -1,7 +1,7 @@
-/* Waits that were over before anybody looked at them, as most below 2 ms are.
+/* Waits that were over before they could be inspected, as most below 2 ms are.
  *
- * Switches tell how long a thread was off its CPU, and samples in which call and stack; what it
- * waited for nobody asked. What the samples of a stack have beyond the chains that began in it is a
+ * Switches show how long a thread was off its CPU, and samples in which call and stack; what it
+ * waited for is unknown. What the samples of a stack have beyond the chains that began in it is a
  * row for the function that waits, or, of functions with next to nothing, in one row for all:
  *
  *     samples in  write < save    1.03 s

@@ -1,7 +1,7 @@
 /* Parallelism from switches, or from the slices of time of samples.
  *
- * Where the recorder was told of switches (`--off-cpu`), turns and times at each parallelism are
- * exact, and nothing is to be done here but to look them up.
+ * Where the recorder saw switches (`--off-cpu`), turns and times at each parallelism are exact, and
+ * are only looked up here.
  *
  * Else a slice says how much CPU time each thread's samples have in it, and that is all:
  *
@@ -126,7 +126,7 @@ static struct recording_turn *turns_carried(const struct recording *r,
     for (size_t i = *len; i-- > 0;) {
         struct recording_turn t = turns[i];
         uint64_t start = r->threads.at[t.thread].start_ns, end = turn_end_of(r, t.thread);
-        /* Slices between this turn and the later one, filled from behind. */
+        /* Slices between this turn and the later one, filled from the end. */
         for (uint32_t slice = next[t.thread] ? next[t.thread] - 1 : t.slice;
              carry[t.thread] && left && slice-- > t.slice + 1; left--) {
             uint64_t ran = carry[t.thread] < r->slice_ns ? carry[t.thread] : r->slice_ns;
@@ -212,8 +212,8 @@ static int turns_by_start(const void *left, const void *right)
     return l < r ? -1 : l > r;
 }
 
-/* The turns of one slice: its stretches lie between the starts and ends of threads. Only those that
- * live are looked at in each, as a slice may have thousands of short threads one behind the other.
+/* The turns of one slice: its stretches lie between the starts and ends of threads. Only live ones
+ * are inspected in each, as a slice may have thousands of short threads one after the other.
  */
 static void slice_share(const struct recording *r, struct recording_turn *turns, size_t len,
                         double *numbers, struct arena *a)
@@ -337,8 +337,8 @@ struct recording_turn *parallelism_turns(const struct recording *r, uint32_t eve
     return r->turns.at;
 }
 
-/* The chosen event's place among those of the file: what was added stands behind. Copies of that
- * event have the same samples, so either gives the same answer. */
+/* The chosen event's place among those of the file: added ones follow. Copies of that event have
+ * the same samples, so either gives the same answer. */
 static uint32_t parallelism_base(const struct recording *r)
 {
     for (uint32_t i = 0; i < r->events.len; i++)
@@ -347,8 +347,8 @@ static uint32_t parallelism_base(const struct recording *r)
     return 0;
 }
 
-/* Time in which nobody ran is what is left of the chosen time: no slice without a turn tells of
- * it. More than MOST threads at a time are counted as MOST. */
+/* Time in which no thread ran is the rest of the chosen time: no slice without a turn has it. More
+ * than MOST threads at a time are counted as MOST. */
 void parallelism_measure(struct parallelism *p, const struct recording *r,
                          const struct recording_choice *c, struct arena *a)
 {
@@ -374,7 +374,7 @@ void parallelism_measure(struct parallelism *p, const struct recording *r,
     p->len = p->len ? p->len : 1;
 }
 
-/* Samples of a slice without a turn, as of threads that were told late, get what the thread had
+/* Samples of a slice without a turn, as of threads that were reported late, get what the thread had
  * last. Each sample is there twice afterwards, with its CPU time and with its latency: the
  * original event stays as it is. Samples and turns are both by slice, and are merged in one
  * pass. */

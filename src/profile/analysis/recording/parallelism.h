@@ -1,4 +1,5 @@
-/* How many threads of a job ran at a time, and what part of the wall time each sample stands for.
+/* How many threads of a job ran at a time, and the part of the wall time that each sample stands
+ * for.
  *
  * A sample of CPU time while n threads of the job ran stands for 1/n of its weight: what that sums
  * up to is the time in which anything ran (`perf report --latency` of Linux 6.15 weighs likewise).

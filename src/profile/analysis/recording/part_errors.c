@@ -1,4 +1,4 @@
-/* How sure it is which part of a whole had how much, when looks or samples told.
+/* The errors of the parts of a whole that were divided by looks or samples.
  *
  * What a look saw counts for all around it. An amount a that belongs to one part as a whole, by
  * chance, with probability p for that part, has the variance a^2 p (1 - p). p is what the part has

@@ -1,4 +1,4 @@
-/* How sure parts of wholes are that were told apart by looking now and then. */
+/* The errors of parts of wholes that were divided by occasional looks. */
 #ifndef MONARC_PROFILE_ANALYSIS_RECORDING_PART_ERRORS_H
 #define MONARC_PROFILE_ANALYSIS_RECORDING_PART_ERRORS_H
 
@@ -23,7 +23,7 @@ struct part_errors {
 };
 
 /* Adds what was seen of a thread: `fixed` is variance; `drawn` is the squares of amounts of which
- * each was given to one part of the whole by chance. NO_PART: to nothing that is asked for. */
+ * each was given to one part of the whole by chance. NO_PART: to no requested part. */
 void part_errors_add(struct part_errors *e, uint32_t whole, uint32_t part, uint32_t thread,
                      double fixed, double drawn);
 

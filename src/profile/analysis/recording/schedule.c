@@ -10,18 +10,18 @@
  *                       ended, or had just stopped: it released a lock, or signalled
  *   poll, read,         the end of a child within NEAR_NS, which closes pipes or sends SIGCHLD.
  *   sigwait, ...        Else a thread that ran then: it wrote, or sent a signal. One of the own
- *                       process is a guess, as somebody outside of the job may have done it
- *   sleep, files,       nobody: that takes its time
+ *                       process is a guess, as a process outside of the job may have done it
+ *   sleep, files,       no thread: that takes its time
  *   ready
- *   sleep, many short   nobody that is known: it looks again and again for what somebody does
+ *   sleep, many short   no known thread: it polls for what another one does
  *   ones of one place
  *   not known           any of these, as a guess
  *
- * Where the kernel told who woke the thread, that is so, and nobody is looked for; an interrupt
- * that woke it has ended a time, or a device. Where one thread alone can have been it, that is as
- * good as known; of several, the one that stopped running just then, else the one that had run
- * longest. Which of the two it is, is kept. A wait for which nobody is found is open: it is never
- * taken for the thread's own work.
+ * Where the kernel reported who woke the thread, that is taken, without a search; an interrupt that
+ * woke it has ended a time, or a device. Where one thread alone can have been it, that is as good
+ * as known; of several, the one that stopped running just then, else the one that had run longest.
+ * Which of the two it is, is kept. A wait without a known cause is open: it is never taken for the
+ * thread's own work.
  *
  * Without recorded waits, or where too many are lost, stretches of slices without samples are taken
  * for waits of unknown kind, which may end with a child or a thread, and nothing else.
@@ -50,19 +50,18 @@ enum { JUST_NS = 300 * 1000, MOST_LOOKED = 512 };
 enum { POLL_SLEEPS = 5 };
 #define POLL_NS (200 * MS)
 #define JOIN_NS (5 * MS)
-/* On a busy machine a woken thread gets its CPU so late that nobody runs any more who woke it. */
+/* On a busy machine a woken thread may get its CPU when its waker no longer runs. */
 #define LATE_NS (20 * MS)
 #define NEAR_NS (10 * MS)
 
-/* A wait while it is made: of a lane, from one moment to the other. `cause_lane` is
- * SCHEDULE_NONE as long as nobody is known who ended it. `node` is where on the tree of stacks
- * the thread waited. */
+/* A wait while it is made: of a lane, from one moment to the other. `cause_lane` is SCHEDULE_NONE
+ * until it is known who ended it. `node` is where on the tree of stacks the thread waited. */
 struct made_wait {
     uint32_t lane, node;
     uint64_t from_ns, to_ns;
     enum wait_kind kind;
     bool is_poll;          /* of one that a time has ended */
-    uint32_t woken, waker; /* as it was told: enum recording_waker */
+    uint32_t woken, waker; /* as reported: enum recording_waker */
     uint64_t woke_ns;
     uint32_t cause_lane;
     uint64_t cause_ns;
@@ -92,8 +91,8 @@ struct made_lane {
 
 struct made_fork;
 
-/* All that is needed while the graph is made, and dropped behind it: only `s` stays. Lanes,
- * waits and marks grow, so they are known by number, not by address. */
+/* All that is needed while the graph is made, and dropped afterwards: only `s` stays. Lanes, waits
+ * and marks grow, so they are known by number, not by address. */
 struct making {
     struct schedule *s;
     const struct recording *r;
@@ -157,8 +156,8 @@ static void make_lanes(struct making *m)
     map_deinit(&main_of);
 }
 
-/* Who made a lane: as it was told, or the main thread of the process that it is of. `main_of` has
- * the newest lane of each pid that has begun before. */
+/* Who made a lane: as reported, or the main thread of its process. `main_of` has the newest lane of
+ * each pid that has begun before. */
 static uint32_t maker_of(const struct making *m, uint32_t lane, const struct map *main_of)
 {
     const struct recording *r = m->r;
@@ -205,7 +204,8 @@ static void make_forks(struct making *m)
 
 /* --- waits ----------------------------------------------------------------------------------- */
 
-/* Whether a time ended a wait: of calls that wait for threads, or until then, an interrupt tells.
+/* Whether a time ended a wait: of calls that wait for threads, or until then, an interrupt shows
+ * it.
  */
 static bool wait_is_timed(const struct made_wait *w)
 {
@@ -308,7 +308,7 @@ static int waits_by_place(const void *left, const void *right, void *context)
     return l->node < r->node ? -1 : l->node > r->node;
 }
 
-/* Which sleeps are polls. With one thread there is nobody else to look for. */
+/* Which sleeps are polls. With one thread there is no other to look for. */
 static void make_polls(struct making *m)
 {
     uint32_t *sleeps = ARENA_NEW(&m->scratch, uint32_t, m->waits.len + 1);
@@ -416,8 +416,8 @@ static void cause_by_end(struct making *m, struct made_wait *w)
     w->why = SCHEDULE_ENDED;
 }
 
-/* Who woke the thread, as it was told. What ended for a child or a thread has that for its cause:
- * its end may be told by another. false: it was not told, or not for sure. */
+/* Who woke the thread, as reported. What ended for a child or a thread has that for its cause:
+ * another may report its end. false: not reported, or not for sure. */
 static bool cause_by_waker(struct making *m, struct made_wait *w)
 {
     uint32_t lane = w->woken >= RECORDING_WAKER_SOFT ? m->lane_of[w->waker] : SCHEDULE_NONE;
@@ -451,12 +451,12 @@ static void set_running(struct making *m, uint32_t lane, bool runs, uint64_t at_
 }
 
 /* Who may have woken a thread: of those that have just left, or run. Of very many, as where
- * waits are too short to be kept, not all are looked at. Scores: 2 for who has stopped just now,
- * as whoever unlocks and then sleeps has; else the part of the wait for which the other has run,
- * since who held a lock all that time is likelier than who came a moment ago. One candidate is
- * taken for certain, several are a guess, and so is who stopped last if there are none. Locks are
- * of the waiter's own process. Who writes or sends a signal may be of any: as soon as the own
- * process has one that can have done it, nobody is certain. */
+ * waits are too short to be kept, not all are inspected. Scores: 2 for who has stopped just now, as
+ * whoever unlocks and then sleeps has; else the part of the wait for which the other has run, since
+ * who held a lock all that time is likelier than who came a moment ago. One candidate is taken for
+ * certain, several are a guess, and so is who stopped last if there are none. Locks are of the
+ * waiter's own process. Who writes or sends a signal may be of any: as soon as the own process has
+ * one that can have done it, no cause is certain. */
 static void cause_by_runner(struct making *m, struct made_wait *w, const uint32_t *left,
                             size_t left_len)
 {
@@ -516,8 +516,7 @@ static int switches_in_order(const void *left, const void *right)
 
 /* One sweep through time. `left` is a ring of those that stopped last: few others can have
  * stopped within JUST_NS before a wait ends. Each wait is first tried with the exact reasons,
- * ends of children and threads, then with who was told to have woken it, and only then with who
- * ran. */
+ * ends of children and threads, then with its reported waker, and only then with who ran. */
 static void make_causes(struct making *m)
 {
     enum { RECENT = 32 };
@@ -579,9 +578,9 @@ static void add_mark(struct making *m, uint32_t lane, uint64_t at_ns, enum mark_
             .lane = lane, .ref = ref, .at_ns = at_ns, .rank = (uint8_t)rank, .is_fork = is_fork});
 }
 
-/* Of one moment in a lane the rank decides: a wait ends before the next thing is done, and a
- * source stands before the wait that begins there. So a lane that wakes another and sleeps at
- * once has its points in the order of cause and effect. */
+/* Of one moment in a lane the rank decides: a wait ends before the next thing is done, and a source
+ * precedes the wait that begins there. So a lane that wakes another and sleeps at once has its
+ * points in the order of cause and effect. */
 static int marks_in_order(const void *left, const void *right)
 {
     const struct made_mark *l = left, *r = right;
@@ -728,7 +727,7 @@ static void make_points(struct making *m, struct arena *a)
 
 /* --- the graph ------------------------------------------------------------------------------- */
 
-/* Whether so much of what the kernel told was lost that waits are missing, or seem to go on where
+/* Whether so many of the kernel's records were lost that waits are missing, or seem to go on where
  * they were over. */
 static bool lost_waits(const struct recording *r)
 {

@@ -3,8 +3,8 @@
  * A lane is a thread; the programs that a process executes one after the other are one lane. Its
  * points are its start and end, where it made another thread, and where its waits begin and end.
  * Points of different lanes are joined by causes: a lane starts when another makes it; a wait for a
- * child or a thread ends when that does; other waits when somebody wakes the thread, who is known
- * only as far as who ran then.
+ * child or a thread ends when that does; other waits when another thread wakes it, of which
+ * is known only that it ran then.
  *
  *     make  start ── fork ──[ wait                      ]── end
  *                      │                                │
@@ -21,12 +21,12 @@
 #define SCHEDULE_NONE UINT32_MAX
 
 enum schedule_cause {
-    SCHEDULE_UNKNOWN, /* nobody, or nobody knows */
+    SCHEDULE_UNKNOWN, /* none, or not known */
     SCHEDULE_MADE,    /* fork, or a thread of the process */
     SCHEDULE_ENDED,   /* a child, or a thread that was joined */
-    SCHEDULE_WOKEN,   /* nobody else could have been it */
+    SCHEDULE_WOKEN,   /* no other could have been it */
     SCHEDULE_GUESSED, /* the likeliest of several */
-    SCHEDULE_TOLD,    /* woken, by whom the kernel told */
+    SCHEDULE_TOLD,    /* woken, by whom the kernel reported */
     SCHEDULE_CAUSES
 };
 
@@ -81,7 +81,7 @@ struct schedule {
     const struct recording *recording;
     uint32_t event;
     bool has_waits;  /* they were recorded; else they are what samples leave free */
-    bool has_wakers; /* of waits it was told who ended them */
+    bool has_wakers; /* who ended waits was reported */
     bool has_gaps;   /* of what was recorded too much was lost: they are what samples leave free */
     struct schedule_lane *lanes;
     uint32_t lanes_len;
@@ -132,7 +132,7 @@ static inline double schedule_open_ns(const struct schedule_path *p)
 
 void schedule_find_path(struct schedule *s, struct schedule_path *p, struct arena *a);
 
-/* What is known of waits decides by how much others are sooner. */
+/* Knowledge about waits decides by how much others are sooner. */
 enum schedule_bound {
     SCHEDULE_SOONEST, /* who alone can have woken a thread has; what is open, or a guess, hung on
                          whatever saves most */

@@ -8,10 +8,10 @@
  *
  * For slack and lengths, each stretch of a lane takes what it took, with one exception: a wait with
  * a cause takes no time of its own, as it ends with its cause. The earliest time of a point is the
- * latest that is asked for by the one before it and by its cause; with nothing saved it is the
- * recorded one. The latest time, going backwards, is the earliest of those that come after it.
- * Slack is the difference. The end of a thread for which nobody was waiting is needed by the next
- * point at which the parent waits or ends: it may have looked then.
+ * latest that the one before it and its cause require; with nothing saved it is the recorded one.
+ * The latest time, going backwards, is the earliest of those that come after it. Slack is the
+ * difference. The end of a thread for which no thread was waiting is needed by the next point at
+ * which the parent waits or ends: it may have looked then.
  *
  * Samples say where in a slice a thread's CPU time was, but not when within it: a stretch gets the
  * part of a slice's samples that it has of the thread's running time there. All passes are linear
@@ -141,8 +141,8 @@ static void points_each(struct schedule *s, void (*each)(struct schedule_row *, 
     }
 }
 
-/* `saved` has for each node the part of its time that would go, 0 to 1; NULL: nothing. It must
- * be called before lengths or paths are asked for, as it also sets the CPU time of stretches. */
+/* `saved` has for each node the part of its time that would go, 0 to 1; NULL: nothing. Call it
+ * before lengths or paths are requested, as it also sets the CPU time of stretches. */
 void schedule_save(struct schedule *s, const double *saved)
 {
     const struct recording *r = s->recording;
@@ -182,7 +182,7 @@ static uint32_t *points_next_wait(const struct schedule *s, struct arena *a)
     return next_wait;
 }
 
-/* Of each point at which a thread woke another, as was told: where that one's wait begins, plus
+/* For each point at which a thread woke another, as reported: where that one's wait begins, plus
  * one. As threads meet, it might have had to wait for that one instead, if it came sooner. */
 static uint32_t *points_waited_for(const struct schedule *s, struct arena *a)
 {
@@ -194,7 +194,7 @@ static uint32_t *points_waited_for(const struct schedule *s, struct arena *a)
     return waited;
 }
 
-/* Where the maker of a lane may have looked at its end, though it had no need to wait for it: when
+/* Where the maker of a lane may have noticed its end, though it had no need to wait for it: when
  * the wait in which it was then is over, or it waits next, or ends. SCHEDULE_NONE: the point is no
  * such end. */
 static uint32_t point_that_looks(const struct schedule *s, uint32_t point, const bool *is_needed,
@@ -229,11 +229,11 @@ static double stretch_saves(const struct schedule_point *b, double lasts, double
 }
 
 /* Both bounds come from one pass in the order of points. The early one takes the cause of a wait
- * for true where nobody else can have been it: what a thread waits for comes sooner. Of other waits
- * it only knows that they were not ended sooner than anything in the job is: `most` is by how much
- * any thread can be sooner by then, and `late` by how much later, if code takes longer. The late
- * one believes only in ends, starts and wakes that were told, which are exact; a lock or a pipe may
- * have been let go by somebody else, so such waits end no sooner than they did. A thread cannot
+ * for true where no other can have been it: what a thread waits for comes sooner. Of other waits it
+ * only knows that they were not ended sooner than anything in the job is: `most` is by how much any
+ * thread can be sooner by then, and `late` by how much later, if code takes longer. The late one
+ * believes only in ends, starts and wakes that were reported, which are exact; a lock or a pipe may
+ * have been released by another thread, so such waits end no sooner than they did. A thread cannot
  * save more than a stretch lasts. */
 double schedule_length(const struct schedule *s, enum schedule_bound bound, struct arena *a)
 {
@@ -261,7 +261,7 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
                        (has_cause ? p->why == SCHEDULE_GUESSED : !c && schedule_is_open(b->ending));
         double time = b ? at[before] : 0;
         if (!b && !c)
-            time = (double)p->at_ns; /* it was there before, or nobody knows why it begins */
+            time = (double)p->at_ns; /* it was there before, or its cause is unknown */
         if (is_open)
             time = fmax(time, (double)p->at_ns - most);
         else if (b && !has_cause)
@@ -279,7 +279,7 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
             share[p->lane] = p->saved_ns / p->cpu_ns;
         saves[point] = stretch_saves(p, lasts, share[p->lane], bound);
         /* A sample may stand for more than the slice that it is in, where its thread had no CPU for
-         * long: what is saved of that is in the gaps, which are open. */
+         * long: the saving is in the gaps, which are open. */
         spare[p->lane] += s->has_waits ? 0 : fmax(0, p->saved_ns - saves[point]);
         most = fmax(most, (double)p->at_ns - time + saves[point] + spare[p->lane]);
         late = fmax(late, time - (double)p->at_ns + fmax(-saves[point], 0));

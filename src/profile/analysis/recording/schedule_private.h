@@ -13,11 +13,11 @@ enum wait_kind {
     WAIT_PEER,
     WAIT_POLL, /* likewise, or until some time */
     WAIT_ANY,
-    WAIT_OTHER, /* of calls of which nobody has said it */
+    WAIT_OTHER, /* of calls without a known kind */
     WAIT_NO_CPU
 };
 
-/* What the call says of who may end the wait. */
+/* Which threads may end the wait, by its call. */
 enum wait_kind schedule_wait_kind(const struct recording *r, uint32_t node);
 
 /* CPU time by thread and slice, and from each sample to its row. Waits are samples too, and have

@@ -1,4 +1,4 @@
-/* What the call that a thread waits in says of who may end the wait. */
+/* Which threads may end a wait, by the call that it is in. */
 #include "arch/arch.h"
 #include "profile/analysis/recording/schedule_private.h"
 

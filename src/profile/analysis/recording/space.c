@@ -1,7 +1,7 @@
 /* The objects of a recording side by side: their places, their functions, and the function of each
  * node.
  *
- * Each file gets a range of addresses of its own, one behind the other by page, the main program
+ * Each file gets a range of addresses of its own, one after the other by page, the main program
  * first at its link addresses:
  *
  *     | main program | page | libc.so | page | libm.so | page | [kernel] read, [waiting] futex, ...
@@ -60,8 +60,8 @@ static bool space_is_file(const struct space *s, uint32_t object)
 
 /* --- places ---------------------------------------------------------------------------------- */
 
-/* What the first process ran of which that is known: one that executed at once another program was
- * seldom looked at before. */
+/* The program of the first process for which it is known: one that executed another program at once
+ * was seldom inspected before. */
 static uint32_t space_main_program(const struct recording *r)
 {
     for (size_t i = 0; i < r->processes.len; i++)
@@ -77,7 +77,7 @@ static uint32_t space_main_program(const struct recording *r)
     return listed;
 }
 
-/* Gives an object its place, and sets *next behind it. */
+/* Gives an object its place, and sets *next after it. */
 static bool space_place_object(struct space_object *o, uint64_t *next, bool is_main, struct err *e)
 {
     if (o->high < o->low || o->high > MOST_END || *next > MOST_END)
@@ -170,7 +170,7 @@ struct gathering {
     struct arena *arena;
 };
 
-/* Keeps a function as far as it lies in what was mapped of the object. */
+/* Keeps a function as far as it lies in the mapped parts of the object. */
 static void space_keep_function(struct functions *f, const struct space_object *o,
                                 struct function at)
 {
@@ -205,8 +205,8 @@ static void space_functions_of_symbols(struct functions *f, const struct space *
     }
 }
 
-/* The functions of a file by its symbols, or, where it has none or is not to be had, by what the
- * recording says of them. */
+/* The functions of a file by its symbols, or, where it has none or is not to be had, by the
+ * recording's own list. */
 static void space_functions_of_file(struct gathering *g, uint32_t object)
 {
     const struct space_object *o = &g->space->objects[object];
@@ -337,8 +337,8 @@ static void space_place_nodes(struct gathering *g)
     map_deinit(&seen);
 }
 
-/* Moves a file's functions to their places; behind them one for all of its code without a symbol,
- * if any was met. */
+/* Moves a file's functions to their places; after them one for all of its code without a symbol, if
+ * any was met. */
 static void space_append_file(struct gathering *g, struct functions *f, uint32_t object)
 {
     const struct space_object *o = &g->space->objects[object];
@@ -410,7 +410,7 @@ void space_functions(struct space *s, struct functions *f, struct arena *a)
     s->function[0] = NO_FUNCTION;
     for (uint32_t i = 1; i < s->recording->nodes.len; i++) {
         uint32_t object = s->recording->nodes.at[i].object;
-        bool is_gap = g.local[i] == NO_FUNCTION; /* of a file: behind its last function */
+        bool is_gap = g.local[i] == NO_FUNCTION; /* of a file: after its last function */
         uint32_t function = !space_is_file(s, object)
                                 ? made + g.local[i]
                                 : g.first[object] + (is_gap ? g.each[object].len : g.local[i]);

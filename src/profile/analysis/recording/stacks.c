@@ -19,7 +19,7 @@
  *     nodes   1 main  2 f  3 g  4 f (of main)  5 h (of 3)      sizes  5 3 2 1 1
  *     order   1 main  2 f  3 g  5 h  4 f                       ends   5 4 4 5 4
  *
- * Cost: linear in frames; booking the hits of a recursive function goes up the stack once more.
+ * Cost: linear in frames; booking the hits of a recursive function goes up the stack again.
  * Memory: three numbers for each node. */
 #include "profile/analysis/recording/stacks.h"
 
@@ -35,7 +35,7 @@
 /* A frame on the way from the root. A node is several, one inside the other, where its address is
  * in inlined code. */
 struct frame {
-    uint32_t end; /* in the walk: behind all frames further in */
+    uint32_t end; /* in the walk: after all frames further in */
     uint32_t function;
     uint32_t call;            /* by the next frame out: the number of the pair */
     bool is_counted : 1;      /* the function is in no frame further out */
@@ -131,7 +131,7 @@ static void stacks_leave(struct walk *w)
 }
 
 /* The nodes as the walk meets them, children in their order, and per node where in that order those
- * below it end. Parents stand before their children. */
+ * below it end. Parents precede their children. */
 static void stacks_order(const struct recording *r, uint32_t *order, uint32_t *end,
                          struct arena *scratch)
 {

@@ -42,11 +42,11 @@ bool recording_choice_admits(const struct recording_choice *c, const struct reco
 const bool *recording_choose_labels(const struct recording *r, const struct recording_label *asked,
                                     size_t len, struct arena *a);
 
-/* Of each set of labels the first one with the same keys and values: spans are not told apart. */
+/* Of each set of labels the first one with the same keys and values: spans are ignored. */
 const uint32_t *recording_label_groups(const struct recording *r, struct arena *a);
 
 /* Gives each stack an outermost frame that is named by the value of a label, as "KEY=VALUE", so
- * that all that works on stacks tells values apart. Samples without one keep theirs. */
+ * that all that works on stacks separates values. Samples without one keep theirs. */
 void recording_add_label_frames(struct recording *r, const char *key);
 
 /* Chosen weights in units of the event's period, as if each sample had weighed that. */

@@ -39,7 +39,7 @@
  * of all its samples; by so much more as few changes may be fewer than usual.
  *
  * By batches. Samples that come at nearly even distances share out a rhythm of a few of them more
- * evenly than their order tells. How evenly shows in the function's part of longer stretches of
+ * evenly than their order shows. How evenly shows in the function's part of longer stretches of
  * time, as it scatters (batch means: Law, Simulation Modeling and Analysis, 2015, 9.5.3):
  *
  *     n / (n - 1) * sum over n batches of (function's weight - p * all weight)^2
@@ -48,9 +48,9 @@
  * drawn all the time. A function that was hit gets the variance of one sample more: where it begins
  * and ends may lie between samples, unseen by these rules.
  *
- * What has an exact length (waits) is no sample: its error is none. But a wait that nobody looked
- * at may have been in any function that waited at other times, and be what that waited in: that
- * much more these may be, the function with what it called. Cost: each sample's depth. */
+ * What has an exact length (waits) is no sample: its error is none. But a wait that was not
+ * inspected may have been in any function that waited at other times, and be what that waited in:
+ * that much more these may be, the function with what it called. Cost: each sample's depth. */
 #include "profile/analysis/recording/stacks.h"
 
 #include "base/sort.h"
@@ -89,12 +89,12 @@ struct slice_hits {
     uint64_t places; /* of an ordered slice: a bit for each */
 };
 
-/* A function's samples in order. What is behind a slice says how those in it are placed, so two
+/* A function's samples in order. What follows a slice says how those in it are placed, so two
  * slices are kept until the next one begins. */
 struct function_order {
     struct slice_hits newer, older;
     struct slice_hits before; /* the one before `older` */
-    uint64_t end;             /* number of the sample behind those that are told */
+    uint64_t end;             /* number of the sample after those reported */
     double last, second; /* whether the last one of these was the function's, and that before */
     double variance;
     double pairs[2], changes[2]; /* of windows, at one and two samples' distance: d1 and d2 */
@@ -117,7 +117,7 @@ struct batches {
     double student;      /* quantile of as many */
 };
 
-/* What the rows of one stratum say of functions: of those that were hit, or of all on the stack. */
+/* Hits of functions by the rows of one stratum: of those that were hit, or of all on the stack. */
 struct hits {
     struct function_hits *of; /* per function */
     uint32_t *touched, len;
@@ -335,10 +335,10 @@ static uint32_t innermost_function(const struct space *s, const struct call_fram
     return has_frames ? frames->frame[frames->start[place + 1] - 1] : space_function_of(s, node);
 }
 
-/* What the squares of differences from the mean of a stratum are multiplied with, so that they are
- * right on average: p is of the same samples, and the heavier one is, the nearer is p to it. With
- * v = w / sum of w, the expectation of (x - p)^2 is p (1 - p) (1 - 2 v + sum of v^2). For equal
- * weights this is n / (n - 1). */
+/* The factor of squared differences from the mean of a stratum that makes them right on average: p
+ * is of the same samples, and the heavier one is, the nearer is p to it. With v = w / sum of w, the
+ * expectation of (x - p)^2 is p (1 - p) (1 - 2 v + sum of v^2). For equal weights this is n / (n -
+ * 1). */
 static double stratum_factor(const struct row *all)
 {
     enum { MOST = 8 }; /* of strata that are one sample, nearly */
@@ -667,7 +667,7 @@ void stacks_measure_errors(struct stacks *t, const struct space *s, const struct
 
 /* --- runs of a series ---
  *
- * How sure the times of a mean run are: by what the runs of a series differ.
+ * The errors of the times of a mean run: from the variation of the runs of a series.
  *
  * Of n runs, function f has x_j samples in run j, of which T_j are all. Its share p = sum x / sum T
  * is a ratio estimate, whose residuals d_j = x_j - p T_j give its standard error (Cochran, Sampling
@@ -678,7 +678,7 @@ void stacks_measure_errors(struct stacks *t, const struct space *s, const struct
  * both in samples of the sum. Few runs say little of their own spread: errors are made larger by
  * Student's t, so that a bound of the normal law's 95 % is one of Student's. What sampling adds is
  * in them. Functions with few samples may happen to have the same number in each run: theirs are
- * never less than the error by sampling. Cost: the runs' samples once more for each run. */
+ * never less than the error by sampling. Cost: another pass over the runs' samples for each run. */
 
 /* Of one function over the runs. */
 struct moments {
