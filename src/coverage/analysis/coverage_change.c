@@ -286,7 +286,7 @@ double source_change_points(const struct source_change *s)
     return ratio_percent(&s->new_sums.lines) - ratio_percent(&s->old_sums.lines);
 }
 
-/* --- what became of each line ---------------------------------------------------------------- */
+/* --- the class of each line ------------------------------------------------------------------- */
 
 /* Two walks: removed lines before it pull it up, added ones push it down. Ranges ascend; cost is
  * linear in them. */
@@ -497,7 +497,7 @@ uint32_t patch_source(const struct coverage_result *r, const char *path, const c
 }
 
 /* Lines of the patch's file with code in a source that is not here; each counts once. What lies
- * behind the end of a source that is here has no lines in the result, and counts nowhere: the patch
+ * past the end of a source that is here has no lines in the result, and counts nowhere: the patch
  * is of another state of it. */
 static uint64_t patch_absent_lines(const struct coverage_result *r, const struct patch *p,
                                    const struct patch_file *f, bool is_whole, bool *is_in)

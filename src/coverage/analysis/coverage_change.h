@@ -1,7 +1,7 @@
 /* A result on coverage held against another one, or against a patch.
  *
  * Three questions: what changed between two results, source by source (struct coverage_change);
- * what became of each line of one source (line_changes_each); and which of the lines that a patch
+ * the class of each line of one source (line_changes_each); and which of the lines that a patch
  * adds or changes were run (struct patch_coverage). All three compare lines only where they are
  * sure to be the same, and keep what is unknown apart. */
 #ifndef MONARC_COVERAGE_ANALYSIS_COVERAGE_CHANGE_H
@@ -65,7 +65,7 @@ bool source_change_is_any(const struct source_change *s);
  */
 double source_change_points(const struct source_change *s);
 
-/* ---- what became of a source's lines: lcov 2's differential classes, named in words
+/* ---- changes of a source's lines: lcov 2's differential classes, named in words
  *
  * A patch from the old source to the new one says which line was which; without one, line numbers
  * are taken to mean the same, and what was not there counts as newly counted, never as new. Lines
@@ -96,7 +96,7 @@ struct patched_source {
     const struct patch_old_file *old;
 };
 
-/* Told of each line that has a class, in no order: its number, of deleted lines the old one. */
+/* Called for each line that has a class, in no order: its number, of deleted lines the old one. */
 typedef void line_change_taker(uint32_t line, enum line_change change, void *context);
 
 /* `now` and `then`: the same source in two results; either may be NULL. */

@@ -1,9 +1,9 @@
 /* Making one result of the tables of all threads.
  *
  * Three steps. Each table's sources, pages of lines and functions are put in order, a thread a
- * table (source_parts): tables stay as they are, and what several say of one source lies side by
- * side afterwards. Then room is made: what all tables together have of a source is the most that
- * the result can have of it, so every source gets slices of the result's arrays before anything is
+ * table (source_parts): tables stay as they are, and their entries for one source lie side by side
+ * afterwards. Then room is made: what all tables together have of a source is the most that the
+ * result can have of it, so every source gets slices of the result's arrays before anything is
  * known, and threads fill them without a lock (result_sources.c), the largest sources first. Gaps
  * stay at the ends of the slices; nothing is copied twice. At last one thread drops sources of
  * which nothing is left, and adds up.
@@ -218,7 +218,7 @@ static bool parts_next_page(struct line_walk *w)
     return is_there;
 }
 
-/* The next line that some part has, ascending, with what each of them says. Costs a look into each
+/* The next line that some part has, ascending, with the entry of each part. Costs a look into each
  * part for every line number of a page that one of them has. */
 bool line_walk_next(struct line_walk *w)
 {
@@ -414,9 +414,9 @@ void ratios_add(struct coverage_ratios *sum, const struct coverage_ratios *part)
     result_add_ratio(&sum->regions, &part->regions);
 }
 
-/* Gates count what is nowhere as not hit, so that they do not pass on what nobody can look at. The
- * sums either have it (`is_kept`, in comparisons): then its hits are taken back; or they do not:
- * then it is added as missed. Calls have no gate. */
+/* Gates count what is nowhere as not hit, so that they do not pass on lines that cannot be shown.
+ * The sums either have it (`is_kept`, in comparisons): then its hits are taken back; or they do
+ * not: then it is added as missed. Calls have no gate. */
 static void result_judge_unseen(struct coverage_ratios *judged,
                                 const struct coverage_ratios *unseen, bool is_kept)
 {
@@ -452,9 +452,9 @@ static int result_by_text(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* What is left of the sources moves together, and adds up. Out go those outside of the project,
- * those of which nothing is left, and, if any source is here at all, those that are nowhere: for
- * gates their lines are missed, as are lines behind the end of a source that stays. */
+/* The remaining sources move together, and add up. Out go those outside of the project, those of
+ * which nothing is left, and, if any source is here at all, those that are nowhere: for gates their
+ * lines are missed, as are lines past the end of a source that stays. */
 static void result_keep_sources(const struct result_building *b, bool is_here)
 {
     struct coverage_result *out = b->r;

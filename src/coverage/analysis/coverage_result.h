@@ -37,7 +37,7 @@ struct result_branch {
     uint32_t flags; /* enum outcome_flags */
     uint32_t function;
     bool was_reached; /* the block ran */
-    bool is_unknown;  /* somebody could not tell; its count is more than 0 */
+    bool is_unknown;  /* some object did not know it; its count is more than 0 */
 };
 
 /* One condition of a line; `terms` bits of the two masks are used, at most 64. */
@@ -46,8 +46,8 @@ struct result_condition {
     uint64_t on, off; /* see struct table_mask */
 };
 
-/* A line that holds code. `count` is at least so much where some object could not tell; slices are
- * of the result's branches and conditions. */
+/* A line that holds code. `count` is at least so much where some object did not know; slices are of
+ * the result's branches and conditions. */
 struct result_line {
     uint64_t count;
     uint32_t line;
@@ -90,9 +90,9 @@ struct result_source {
     uint32_t first_function, functions;
     struct coverage_ratios sums;
     uint32_t last_line; /* of its text; UINT32_MAX: not known */
-    uint32_t unseen;    /* lines behind it, or all of a source that is not here */
+    uint32_t unseen;    /* lines past it, or all of a source that is not here */
     bool is_outside;    /* of the rules' scope: not in the result */
-    bool is_newer;      /* than what speaks of it: its lines may be others */
+    bool is_newer;      /* than its coverage data: its lines may be others */
 };
 
 /* What markers in the sources left out, and branches that the rules did. */
@@ -120,7 +120,7 @@ struct coverage_result {
     struct coverage_ratios judged; /* by gates: with what is nowhere, as not hit */
 
     struct result_left_out left_out;
-    VEC(struct result_source) unseen; /* of which lines are nowhere: absent, or behind their ends */
+    VEC(struct result_source) unseen; /* of which lines are nowhere: absent, or past their ends */
     const char *trouble; /* why one of them is, if it may well be there: its marks are unknown */
     VEC(const char *) notes; /* markers that do not pair */
 };

@@ -10,7 +10,7 @@
 /* ---- what several tables have of each source (coverage_result.c)
  *
  * Sources are in the order of their paths, lines and functions ascending. Tables stay as they are;
- * what they say of one thing is met when walking over them side by side. */
+ * entries for one thing meet in a walk over them side by side. */
 
 /* What one table has of one source. */
 struct source_part {
@@ -45,9 +45,9 @@ static inline const char *part_path(const struct source_part *p)
 /* Lines of a source, one after the other:
  *
  *     for (line_walk_start(&w, parts, len); line_walk_next(&w);)
- *         w.number is the line, w.lines what each table says of it */
+ *         w.number is the line, w.lines each table's entry for it */
 
-/* What one table says of the line that the walk is at. */
+/* One table's entry for the line that the walk is at. */
 struct line_ref {
     const struct source_part *part;
     const struct table_line *line;
@@ -77,7 +77,7 @@ void line_walk_deinit(struct line_walk *w);
 
 enum { MARK_BARE = 128 }; /* besides enum marker_what: nothing but braces and the like */
 
-/* Only lines with branches are looked at for being bare. */
+/* Only lines with branches are checked for being bare. */
 struct marked_line {
     uint32_t number;
     bool has_branches;
@@ -113,7 +113,7 @@ void source_marks_deinit(struct source_marks *m);
 struct built_source {
     struct source_marks marks;
     struct result_left_out left_out;
-    struct coverage_ratios unseen;          /* of lines behind the end of the text */
+    struct coverage_ratios unseen;          /* of lines past the end of the text */
     uint32_t functions;                     /* with those that markers leave out */
     uint32_t first_branch, first_condition; /* where its slices begin */
 };
@@ -134,7 +134,7 @@ struct result_building {
     uint32_t *shown;              /* by place of a function: in r->functions, or NO_INDEX */
 };
 
-/* What one table says of a function, of a line's branches, of a condition. */
+/* One table's entry for a function, of a line's branches, of a condition. */
 struct function_ref {
     const struct source_part *part;
     uint32_t function;

@@ -1,9 +1,9 @@
 /* Adding up by identity, in hash maps that are asked after the likely place.
  *
- * Objects of one program mention the same headers in the same order, so what is asked for next is
- * mostly what came after what was asked for last: each search tries that first. Lines are found in
- * pages of PAGE_LINES numbers, one map entry a page. Groups of outcomes are found by walking over
- * those of the line or of the function, whichever has few; only where both have many is there a map
+ * Objects of one program mention the same headers in the same order, so the next look-up is mostly
+ * for the successor of the last one: each search tries that first. Lines are found in pages of
+ * PAGE_LINES numbers, one map entry a page. Groups of outcomes are found by walking over those of
+ * the line or of the function, whichever has few; only where both have many is there a map
  * (table_find_group). So adding costs a few loads an item, and memory grows with what is distinct.
  *
  * Counts stop at the largest number. Of several reasons not to know, the first of enum flow_reason
@@ -78,7 +78,7 @@ void coverage_table_date(struct coverage_table *t, uint32_t source, int64_t time
         *date = time;
 }
 
-/* The name behind the last one is tried before the hash. */
+/* The name after the last one is tried before the hash. */
 uint32_t coverage_table_name(struct coverage_table *t, const char *name)
 {
     size_t len = strlen(name);
@@ -103,7 +103,7 @@ static bool table_is_function(const struct table_function *a, const struct table
 }
 
 /* Of several reasons not to know, the first of the list is kept. What the first does not know
- * (where it ends, that some object could not tell) it learns from the second. */
+ * (where it ends, that some object did not know) it learns from the second. */
 void table_function_add(struct table_function *sum, const struct table_function *more)
 {
     sum->count = add_saturating(sum->count, more->count);
@@ -188,7 +188,7 @@ void coverage_table_begin_test(struct coverage_table *t, const char *name)
 }
 
 /* One hit for each test that a line has, in memory of its own. `place` needs no clearing from line
- * to line: an entry counts only if it points behind `first` at the same test. */
+ * to line: an entry counts only if it points after `first` at the same test. */
 static void table_merge_hits(struct coverage_table *t)
 {
     struct arena scratch = {0};
@@ -323,7 +323,7 @@ static void table_map_group(struct coverage_table *t, uint32_t number)
     *table_mapped_group(t, g, t->outcomes.at + g->first, number) = number;
 }
 
-/* The group's number, which is that of a new one if there is none. The group behind the last one is
+/* The group's number, which is that of a new one if there is none. The group after the last one is
  * tried first. */
 static uint32_t table_find_group(struct coverage_table *t, const struct table_group *like,
                                  const struct table_outcome *outcomes)

@@ -25,9 +25,9 @@
 #include "base/bytes.h"
 #include "coverage/model/coverage.h"
 
-/* What counts of the instances of a function: of a template, generic or inline function. A rule of
- * reports, by which those of clang and rustc are put together when they come into a table, those of
- * gcc when the result is made. */
+/* How instances of a function count: of a template, generic or inline function. A rule of reports,
+ * by which those of clang and rustc are put together when they come into a table, those of gcc when
+ * the result is made. */
 enum instance_rule { INSTANCES_UNION, INSTANCES_EACH, INSTANCES_WORST };
 
 enum outcome_flags {
@@ -42,7 +42,7 @@ struct table_outcome {
     uint64_t count;
     uint32_t block; /* number of the block in its group: 0, 1, ... */
     uint16_t flags;
-    bool is_unknown; /* somebody could not tell */
+    bool is_unknown; /* some object did not know it */
 };
 
 /* What one function has of one line. */
@@ -73,8 +73,8 @@ struct table_line {
     uint32_t source, line;
     uint32_t group, mask; /* first of each, or NO_INDEX */
     uint32_t groups;      /* how many */
-    bool is_known;        /* somebody counted it */
-    bool is_unknown;      /* somebody could not tell */
+    bool is_known;        /* counted by some object */
+    bool is_unknown;      /* some object did not know it */
 };
 
 struct table_function {
@@ -147,8 +147,8 @@ struct coverage_table {
     struct map by_mask;          /* line and function, ordinal and terms -> masks */
     struct map by_region;        /* line, the caller's key -> regions */
 
-    /* Objects mention the same headers in the same order: what is asked for next is what came after
-     * what was asked for last. */
+    /* Objects mention the same headers in the same order: the next look-up is for the successor of
+     * the last one. */
     uint32_t next_name, next_group;
     uint32_t last_page; /* in page_keys */
 };
@@ -170,7 +170,7 @@ void coverage_table_begin_test(struct coverage_table *t, const char *name);
 /* Adds a function, of a name and a source of this table; its number. */
 uint32_t coverage_table_function(struct coverage_table *t, const struct table_function *row);
 
-/* Adds what another table, or another object, says of the same function. */
+/* Adds another table's, or another object's, entry for the same function. */
 void table_function_add(struct table_function *sum, const struct table_function *more);
 
 /* The line's number; made if it is new. */

@@ -8,10 +8,10 @@
  *     y = 2;                  can be jumped to: equal counts
  *     f();                    may not return: what follows runs at most as often
  *     if (y)
- *     return y;  z = 3;       behind a jump, nothing runs before the next label
+ *     return y;  z = 3;       after a jump, nothing runs before the next label
  *
  * Which statements these are is read from the text, line by line, and only where that is safe: a
- * statement that is whole on its line, without braces or a label, behind a line that ends one. So
+ * statement that is whole on its line, without braces or a label, after a line that ends one. So
  * what is not formatted that way is compared, but judged by no law. Linear. */
 #include "coverage/analysis/cross.h"
 
@@ -131,7 +131,7 @@ static const struct result_line *line_of(const struct coverage_result *r,
     return is_there && r->lines.at[at].state != RESULT_UNKNOWN ? &r->lines.at[at] : NULL;
 }
 
-/* The line of text before or behind that is not blank; 0: none. */
+/* The previous or next line of text that is not blank; 0: none. */
 static uint32_t neighbour(const struct source_text *t, uint32_t number, int step)
 {
     for (uint32_t n = number + (uint32_t)step; n && source_line(t, n).at; n += (uint32_t)step)
@@ -168,7 +168,7 @@ static bool is_broken(const struct coverage_result *r, const struct result_sourc
     return !holds;
 }
 
-/* A line is judged with the one before and the one behind it. */
+/* A line is judged with the one before and the one after it. */
 static void judge(const struct coverage_result *const r[2], const struct result_source *const s[2],
                   const struct source_text *t, struct cross_line *line)
 {

@@ -9,7 +9,7 @@ enum cross_law {
     CROSS_NONE,
     CROSS_BLOCK, /* statements that follow each other in a block run equally often */
     CROSS_CALL,  /* after one that calls, which may not return, none runs more often */
-    CROSS_JUMP   /* what stands behind return, break, continue or goto never runs */
+    CROSS_JUMP   /* what follows return, break, continue or goto never runs */
 };
 
 /* A law that one side breaks: on lines `first` and `second`, with their counts there. */

@@ -1,7 +1,7 @@
 /* Pairing notes with counters, and solving the flow of each function.
  *
- * Pairing is linear: both files mostly list their functions in one order, so the one behind the
- * last match is tried first, and a map from identity to a chain of functions serves the rest.
+ * Pairing is linear: both files mostly list their functions in one order, so the one after the last
+ * match is tried first, and a map from identity to a chain of functions serves the rest.
  *
  * Solving strips leaves off the spanning tree. Each block keeps, for the arcs into it and for those
  * out of it, the sum of the known counts, how many are unknown, and the exclusive or of the indices
@@ -93,7 +93,7 @@ static uint32_t find_by_identity(struct free_functions *free, const struct notes
 void pair_functions(const struct notes *n, const struct counters *c, struct pairing *p)
 {
     struct free_functions free = {.counters = c};
-    uint32_t expected = 0; /* the one behind the last that was taken */
+    uint32_t expected = 0; /* the one after the last that was taken */
     vec_reserve(&p->counted, n->functions.len);
     p->counted.len = n->functions.len;
     vec_reserve(&free.is_taken, c->functions.len);
@@ -130,9 +130,9 @@ void pairing_deinit(struct pairing *p)
 
 /* Whether functions without counters may have had some that were not read. A damaged length can
  * make another word look like the end mark of the file: then counters before it do not fit the
- * notes, or behind it stand the length and the ident of a function that is missing. Other bytes
- * behind the end mark are the rest of an older, longer file, as libgcov does not truncate, and say
- * nothing. True is the careful answer: functions that are missing become unknown, not absent. */
+ * notes, or the length and the ident of a missing function follow it. Other bytes after the end
+ * mark are the rest of an older, longer file, as libgcov does not truncate, and say nothing. True
+ * is the careful answer: functions that are missing become unknown, not absent. */
 static bool counters_are_cut(const struct notes *n, const struct counters *c,
                              const struct pairing *p)
 {
@@ -202,7 +202,7 @@ static struct flow_function flow_admit(const struct counters *c, const struct no
 
 /* --- one function ---------------------------------------------------------------------------- */
 
-/* What is known of the arcs on one side of a block. With one unknown, `which` is its index. */
+/* The state of the arcs on one side of a block. With one unknown, `which` is its index. */
 struct flow_side {
     uint64_t sum;
     uint32_t unknown, which; /* arcs: how many, and the exclusive or of their indices */
@@ -222,7 +222,7 @@ struct flow_solver {
     size_t work_len;
 };
 
-/* An arc becomes known: both its ends lose an unknown, and are looked at again. */
+/* An arc becomes known: both its ends lose an unknown, and are checked again. */
 static void flow_set_arc(struct flow_solver *s, uint32_t i, uint64_t count)
 {
     const struct notes_arc *arc = &s->arcs[i];
@@ -282,7 +282,7 @@ static void flow_visit(struct flow_solver *s, uint32_t b)
         flow_set_arc(s, node->out.which, count - node->out.sum);
 }
 
-/* clang splits blocks behind fork and exec after it has chosen the arcs to count: in such an object
+/* clang splits blocks after fork and exec after it has chosen the arcs to count: in such an object
  * every arc has a counter, but those out of blocks that nothing leads to. In any other function the
  * tree reaches every block from the entry. */
 static bool flow_has_late_splits(struct flow_solver *s)

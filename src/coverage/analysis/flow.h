@@ -24,7 +24,7 @@ void pair_functions(const struct notes *n, const struct counters *c, struct pair
 void pairing_deinit(struct pairing *p);
 
 /* Whether such files can belong together at all: the proposal's must be of one version, and neither
- * of its files goes with one of a compiler's. */
+ * of its files fits one of a compiler's. */
 bool pair_is_possible(const struct arcs_origin *notes, const struct arcs_origin *counters);
 
 /* Whether the two were made from the same lines and the same control flow. */

@@ -10,9 +10,9 @@
  * blocks with a surplus and blocks that lack as much, and each step sends what it can from a
  * surplus on the cheapest way. Every step is an optimum for what has been sent so far.
  *
- * A path costs at worst blocks times arcs, and there may be as many paths as counts are off, so the
- * arcs that are looked at are counted and a function is given up beyond STEPS_PER_ARC of each. So
- * is one whose counts could overflow when they are summed. Both stay damaged. */
+ * A path costs at worst blocks times arcs, and there may be as many paths as counts are off, so
+ * visited arcs are counted and a function is given up beyond STEPS_PER_ARC of each. So is one whose
+ * counts could overflow when they are summed. Both stay damaged. */
 #include "coverage/analysis/flow.h"
 
 #include <string.h>
@@ -87,7 +87,7 @@ bool flow_is_conserved(const struct notes *n, const struct flow *flow, size_t in
 /* --- the cheapest circulation ---------------------------------------------------------------- */
 
 enum {
-    STEPS_PER_ARC = 128,  /* arcs looked at, beyond which a function is given up */
+    STEPS_PER_ARC = 128,  /* arcs visited, beyond which a function is given up */
     LEAST_STEPS = 1 << 22 /* but small functions get as many */
 };
 
@@ -162,7 +162,7 @@ static void repair_enqueue(struct circulation *r, struct ring *ring, uint32_t bl
     r->queue[at % r->f->blocks] = block;
 }
 
-/* A shorter way to `next` was found: it is looked at again. */
+/* A shorter way to `next` was found: it is visited again. */
 static void repair_relax(struct circulation *r, struct ring *ring, uint32_t block, uint32_t arc,
                          bool backwards)
 {
@@ -238,7 +238,7 @@ static bool repair_start(struct circulation *r)
     return true;
 }
 
-/* Surplus and want are always as much, so that one of them tells when it is done. */
+/* Surplus and want are always as much, so that one of them shows when it is done. */
 static bool repair_has_surplus(const struct circulation *r)
 {
     for (uint32_t b = 0; b < r->f->blocks; b++)

@@ -2,7 +2,7 @@
  *
  * The first finds every line that is mentioned and which blocks belong to it. A line is found by
  * source and number in a slot (line_slots.c), so both passes are linear in the notes; instances
- * (functions that begin at one line) have sets of slots of their own behind the sources'. Found
+ * (functions that begin at one line) have sets of slots of their own after the sources'. Found
  * lines and blocks attached to them are in the order of the notes and are then put in order of
  * source and number by counting sorts.
  *
@@ -50,7 +50,7 @@ struct block_mark {
     uint32_t is_added : 1;
 };
 
-/* State of one build; the lists behind `out` are gone when it ends. */
+/* State of one build; the lists after `out` are gone when it ends. */
 struct line_builder {
     struct coverage_unit *units;
     const struct line_coverage_rules *rules;
@@ -81,13 +81,13 @@ static uint32_t line_at(struct line_builder *b, uint32_t set, uint32_t number)
 
 /* ---- room for the lines */
 
-/* What is known of a source before its lines are found. */
+/* The extent of a source before its lines are found. */
 struct extent {
     uint32_t len; /* the highest line that is mentioned, and one more */
     size_t mentions;
 };
 
-/* Line UINT32_MAX has no number behind it, and is not in the slice. */
+/* Line UINT32_MAX has no number after it, and is not in the slice. */
 static void line_include(struct extent *of, uint32_t number)
 {
     if (number >= of->len)
@@ -216,7 +216,7 @@ static void attach(struct line_builder *b, uint32_t line, struct instance_block 
     vec_push(&b->attachments, (struct attachment){line, block});
 }
 
-/* A block's runs, from *run on, which is left behind them. The block counts on each line that they
+/* A block's runs, from *run on, which ends after them. The block counts on each line that they
  * name. As gcov has it, it belongs to the highest line of each run (entry and exit to none, unless
  * they are clang's and name lines); as llvm-cov has it, to every line, and its branches to the last
  * one named. `line` is the one that the block before belongs to, or NONE; the answer is the one
@@ -430,7 +430,7 @@ static bool line_add_entries(struct line_builder *b, const struct instance_block
     return leads_back;
 }
 
-/* What `len` blocks count on their line, by the definition at the top. No block is asked for twice.
+/* What `len` blocks count on their line, by the definition at the top. No block is requested twice.
  */
 static int64_t line_count_blocks(struct line_builder *b, uint32_t index,
                                  const struct instance_block *blocks, uint32_t len)

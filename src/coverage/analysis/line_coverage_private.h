@@ -34,7 +34,7 @@ struct line_slots {
     struct map chunk_of;
     VEC(struct line_chunk) chunks;
     VEC(struct keyed) order; /* of chunks, by set and number */
-    uint64_t last_key;       /* plus one; the chunk asked for last */
+    uint64_t last_key;       /* plus one; the chunk requested last */
     uint32_t last_chunk;
 };
 

@@ -1,7 +1,7 @@
 /* Loops within one line, by the search of Johnson (1975) as Hawick and James gave it for
  * multigraphs (2008): from each block in turn, a walk through blocks not before it, in which a dead
  * end stays blocked until one of its successors is freed. Unlike theirs each circuit takes its
- * count away at once, and the walk does not go on behind an arc that is used up.
+ * count away at once, and the walk does not go on beyond an arc that is used up.
  *
  * Only strongly connected parts can hold a loop, so the walk never leaves one. No recursion: both
  * the walk and the freeing keep stacks of their own. */
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* A block of the line. Numbers of the search are per line; what the walk sets is undone behind it.
+/* A block of the line. Numbers of the search are per line; what the walk sets is undone after it.
  */
 struct loop_node {
     uint32_t first_arc, arcs;
@@ -215,7 +215,7 @@ static void loops_leave(struct line_loops *l, uint32_t start)
         l->used_up = SIZE_MAX;
 }
 
-/* Each circuit through `start` takes its least count away at once. Behind an arc that is used up
+/* Each circuit through `start` takes its least count away at once. Beyond an arc that is used up
  * the walk only goes back. */
 static void loops_walk_from(struct line_loops *l, uint32_t start)
 {

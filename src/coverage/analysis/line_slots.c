@@ -23,7 +23,7 @@ void line_slots_add(struct line_slots *s, uint32_t start, uint32_t len, size_t m
         memset(s->slots.at + first, 0xff, w.len * sizeof *s->slots.at);
 }
 
-/* The chunk that was asked for last is tried first. */
+/* The chunk that was requested last is tried first. */
 static uint32_t chunk_at(struct line_slots *s, uint64_t key)
 {
     if (key + 1 == s->last_key)
@@ -60,7 +60,7 @@ void line_slots_sort(struct line_slots *s)
     sort_keyed(s->order.at, s->order.len);
 }
 
-/* A set's chunks come behind its window: they are of higher numbers. */
+/* A set's chunks come after its window: they have higher numbers. */
 bool line_slots_next(const struct line_slots *s, struct slot_walk *walk)
 {
     if (walk->windows && walk->chunks < s->order.len &&

@@ -84,7 +84,7 @@ static bool value_waits_for(struct llvm_coverage *c, uint32_t counter, bool *is_
 }
 
 /* Depth-first, from each expression that is not known yet. An expression is entered when its first
- * operand is asked for, and known when both are: an operand that was entered and is not known waits
+ * operand is requested, and known when both are: an operand that was entered and is not known waits
  * for itself. Each is known once, so the work is linear. */
 static bool values_evaluate(struct llvm_coverage *c, const struct llvm_regions *r,
                             const struct llvm_counters *n)
@@ -127,7 +127,7 @@ static struct llvm_place place_of(const struct llvm_region *r)
 }
 
 /* The region of the main file that a region stands in, through macros in macros; itself if it is
- * there already. Expansions lead to files behind them, or the walk ends at once. */
+ * there already. Expansions lead to later files, or the walk ends at once. */
 static const struct llvm_region *outermost(const struct llvm_regions *r,
                                            const struct llvm_region *at)
 {
@@ -329,8 +329,8 @@ static uint32_t instance_number(struct llvm_coverage *c, const char *name)
     return number;
 }
 
-/* Whether all its counters are zero as expressions: what no code was made of, as nobody calls it
- * there, has such a mapping. */
+/* Whether all its counters are zero as expressions: uncalled code for which none was generated has
+ * such a mapping. */
 static bool is_unused(const struct llvm_regions *r)
 {
     for (size_t i = 0; i < r->at.len; i++)
@@ -418,7 +418,7 @@ static void note_variant(struct llvm_coverage *c, const struct llvm_regions *r,
             map_at(&c->variants, sources[r->files.at[i]], 0, 0, NULL);
 }
 
-/* Nothing is added of a function that is malformed: all its counters are looked at first. */
+/* Nothing is added of a function that is malformed: all its counters are checked first. */
 bool llvm_coverage_add(struct llvm_coverage *c, const struct llvm_regions *r, const char *name,
                        const struct llvm_counters *n, const uint32_t *sources,
                        struct coverage_table *t, const char **why)

@@ -10,7 +10,7 @@
  * or decision of theirs is:
  *
  *     union    what any of them ran: counts add up
- *     each     lines likewise; branches and decisions of every instance stand by themselves
+ *     each     lines likewise; branches and decisions of every instance are separate
  *     worst    what all of them ran: of each region and branch the smallest count of an instance,
  *              of a decision what every instance has shown */
 #ifndef MONARC_COVERAGE_ANALYSIS_LLVM_COVERAGE_H
@@ -125,7 +125,7 @@ struct llvm_coverage {
     uint32_t program;  /* the caller's number of that whose functions are added */
     struct map groups; /* source and line, column -> groups of instances */
     uint32_t groups_len;
-    struct intern instances; /* names, without what tells crates of one name apart */
+    struct intern instances; /* names, without the part that distinguishes crates of one name */
     VEC(uint32_t) names;     /* the same, as the table first had them */
     struct map real;         /* source and line, column where functions with code begin */
     VEC(struct unused_function) unused;

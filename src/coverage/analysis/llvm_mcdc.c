@@ -148,7 +148,7 @@ static bool walk_next(struct walk *w, struct way *out)
     return false;
 }
 
-/* Whether a way ran: its bit is behind `first`. */
+/* Whether a way ran: its bit is after `first`. */
 static bool way_is_seen(const struct way *way, const struct llvm_counters *c, uint64_t first)
 {
     return c->bits && bit_is_set(c, first + (c->has_old_bitmap ? way->v.values : way->number));

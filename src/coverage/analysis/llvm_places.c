@@ -12,7 +12,7 @@
  * A line's count is the largest of the regions that begin on it and of what holds where it begins;
  * gaps count only where there is nothing else. That is llvm-cov's definition, to the last digit.
  * Branches and decisions at the same place are put together, so that instances of a template are
- * one, unless another rule is asked for. Costs a sort, else linear, but for regions that overlap
+ * one, unless another rule is requested. Costs a sort, else linear, but for regions that overlap
  * without being nested. Source: llvm/lib/ProfileData/Coverage/CoverageMapping.cpp. */
 #include "coverage/analysis/llvm_coverage.h"
 
@@ -269,7 +269,7 @@ static void sweep_run(struct sweep *s)
 
 /* --- lines ----------------------------------------------------------------------------------- */
 
-/* Whether the line has code, and how often it ran; unknown is what nobody counted. `at` are the
+/* Whether the line has code, and how often it ran; unknown is what was not counted. `at` are the
  * `len` segments that begin on it, `before` the last one of an earlier line. */
 static bool line_count(const struct segment *at, size_t len, const struct segment *before,
                        uint64_t *count, bool *is_unknown)

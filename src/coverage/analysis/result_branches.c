@@ -1,9 +1,10 @@
 /* Branches and conditions of one line of a result, and what functions counted on it, over all
  * tables.
  *
- * What the tables say of one thing meets in sorted order: groups of branches by function and length
- * and then by contents, conditions by place and ordinal. So the result does not depend on which
- * thread read which file. Branches of one shape are added up; those of another stand beside them.
+ * Entries of the tables for one thing meet in sorted order: groups of branches by function and
+ * length and then by contents, conditions by place and ordinal. So the result does not depend on
+ * which thread read which file. Branches of one shape are added up; those of another stand beside
+ * them.
  *
  * Branches are left out in this order, and counted as left out: what a marker excludes, throws,
  * what the compiler made (clean-up code, lines without text of a person), and what is then the only
@@ -12,8 +13,8 @@
  * Then instances are put together by the rule (enum instance_rule). Instances are functions of
  * different names whose bodies begin at one place (struct function_body): of a template, the two
  * constructors that C++ makes of one, and functions into which the line's function was inlined: a
- * line in nobody's body belongs to the innermost one around it. gcc's branches have no columns, so
- * that those of two instances are known to be the same by their order on the line. */
+ * line in no function's body belongs to the innermost one around it. gcc's branches have no
+ * columns, so that those of two instances are known to be the same by their order on the line. */
 #include "coverage/analysis/coverage_result_private.h"
 
 #include "base/sort.h"
@@ -164,7 +165,7 @@ static void lines_put_group(struct result_putting *p, const struct group_ref *re
 }
 
 /* A tracefile's branches are those that the objects have already, if there are as many, in the same
- * blocks. Which outcome is which is told by the order alone: tracefiles do not say more. */
+ * blocks. The order alone identifies outcomes: tracefiles do not say more. */
 static bool lines_joins_known(struct result_putting *p, const struct group_ref *ref)
 {
     const struct table_outcome *at = ref->outcomes;
@@ -287,8 +288,8 @@ static void fold_copies(struct result_putting *p, struct put_group *g)
     }
 }
 
-/* Puts groups of one key and shape together, those of one function alone if `by_place`. What is
- * left of `put` is in its order. */
+/* Puts groups of one key and shape together, those of one function alone if `by_place`. The rest of
+ * `put` keeps its order. */
 static void join_groups(struct result_putting *p, bool by_place, bool takes_least)
 {
     struct result_builder *w = p->w;
@@ -374,9 +375,9 @@ static bool lines_put_single(struct result_putting *p)
     return true;
 }
 
-/* Branches of which nobody knows whether they were taken leave the line's: no format has a word for
- * one, and as 0 it would be a branch that somebody has to write a test for. They count as unknown,
- * and so for gates as missed. Those that some run is known to have taken stay. */
+/* Branches that may or may not have been taken leave the line's: no format has a word for one, and
+ * as 0 it would seem to need a test. They count as unknown, and so for gates as missed. Those that
+ * some run is known to have taken stay. */
 void result_part_unknown(struct result_putting *p)
 {
     struct result_branch *all = p->w->b->r->branches.at;

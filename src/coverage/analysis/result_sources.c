@@ -6,9 +6,9 @@
  * its place, the same in all tables (source_part.places); `shown` says where it ended up, or that a
  * marker left it out.
  *
- * What the tables say of one function meets in the order of first line and name, so that the result
- * does not depend on which thread read which file. Lines are put by result_branches.c; each is told
- * which function is around it, by which instances are known. */
+ * Entries of the tables for one function meet in the order of first line and name, so that the
+ * result does not depend on which thread read which file. Lines are put by result_branches.c; each
+ * gets the function around it, by which instances are known. */
 #include "coverage/analysis/coverage_result_private.h"
 
 #include "base/sort.h"
@@ -194,7 +194,7 @@ static void mark(struct result_builder *w, const struct source_part *parts, uint
     const struct result_rules *rules = w->b->rules;
     m->last_line = UINT32_MAX;
     if (!file || (rules->ignores_markers && rules->keeps_all_branches && rules->keeps_unseen))
-        return; /* it was not asked for */
+        return; /* not requested */
     w->marked_lines.len = w->marked_functions.len = 0;
     for (line_walk_start(&w->walk, parts, len); line_walk_next(&w->walk);) {
         bool has_branches = false;
@@ -398,7 +398,7 @@ void result_put_functions(struct result_builder *w, uint32_t rank)
             *shown = NONE;
             continue;
         }
-        /* Of a function that begins behind the end nothing can be shown, wherever its lines are. */
+        /* Of a function that begins past the end nothing can be shown, wherever its lines are. */
         if (f->start_line > s->last_line) {
             ratio_count(&built->unseen.functions, hit_state(f->count, f->is_unknown));
             *shown = NONE;
@@ -456,7 +456,7 @@ static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t mark
     struct coverage_result *r = w->b->r;
     struct result_source *s = &r->sources.at[rank];
     struct result_left_out *left_out = &w->b->sources[rank].left_out, before = *left_out;
-    /* What the tables say of the line, added up. */
+    /* The tables' entries for the line, added up. */
     const struct line_walk *walk = &w->walk;
     struct table_line sum = {0};
     for (size_t i = 0; i < walk->lines.len; i++) {
@@ -512,7 +512,7 @@ static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t mark
     sums->regions.all += l->regions.all;
     sums->regions.hit += l->regions.hit;
     sums->regions.unknown += l->regions.unknown;
-    /* Where an include ends without a newline, clang has code on the line behind the last: a place
+    /* Where an include ends without a newline, clang has code on the line after the last: a place
      * and no line, so that no gate can miss it. What lies farther on was compiled of another text,
      * or of none: it counts for gates, in the sums of what is not seen, and nowhere else. A
      * comparison keeps all of it. */

@@ -1,8 +1,8 @@
 /* One pair of notes and counters, solved, into the table of all.
  *
- * Lines, branches and calls of the solved arcs are given to the table under their function, by
- * which branches of a line are told apart. Only functions that have a line in a wanted source are
- * looked at: in C++ most of an object is headers of the system. Instances come before the sources,
+ * Lines, branches and calls of the solved arcs are given to the table under their function, which
+ * distinguishes branches of a line. Only functions that have a line in a wanted source are
+ * processed: in C++ most of an object is headers of the system. Instances come before the sources,
  * whose lines do not contain theirs (has_no_sums), so that every block is given once. Lines are
  * counted as the gcov of the version that wrote the notes counts them. Linear in the pair.
  *

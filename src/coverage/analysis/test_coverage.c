@@ -2,7 +2,7 @@
  * patch concerns.
  *
  * Hits are given out by a counting sort over lines: counted first, then put where they belong, then
- * each line's slice is sorted by test and what is of one test added up. Memory grows with lines
+ * each line's slice is sorted by test, and hits of one test are added up. Memory grows with lines
  * times the tests that ran them, and nothing is kept of the tests that did not.
  *
  * "Adds nothing" is found greedily, the smallest test first: a test may go if others that stay ran
@@ -192,7 +192,7 @@ void test_coverage_build(struct coverage_table *tables, size_t len,
         vec_free(&tables[i].hits);
         vec_free(&tables[i].hits_of);
     }
-    /* Sorts the slices by test and adds up what is of one test; slices only get shorter. */
+    /* Sorts the slices by test and adds up hits of one test; slices only get shorter. */
     uint32_t kept = 0, start = 0;
     for (size_t line = 0; line < out->result->lines.len; line++) {
         uint32_t end = out->first[line + 1], first = kept;

@@ -80,8 +80,8 @@ uint32_t arcfile_zeros(struct cursor *in, uint32_t max)
     return zeros;
 }
 
-/* Bytes behind a record's header. 0 for a record of zeros: a negative length, which counts the
- * bytes or words that were left out. Elsewhere such a length is just too large. */
+/* Bytes after a record's header. 0 for a record of zeros: a negative length, which counts the bytes
+ * or words that were left out. Elsewhere such a length is just too large. */
 static uint64_t arcfile_record_bytes(const struct arcfile *f, struct arcfile_record *r)
 {
     unsigned unit = f->origin.has_byte_lengths ? 1 : 4;
@@ -102,7 +102,7 @@ static bool arcfile_is_known_tag(uint32_t tag)
 
 /* Whether lengths in this unit lead from one record to the next, up to the very end. Words, the
  * less likely, must be of known records too. `f` is a copy, so that the walk moves no cursor.
- * Linear in the records; their contents are not looked at. */
+ * Linear in the records; their contents are not read. */
 static bool arcfile_chain_fits(struct arcfile f, bool has_byte_lengths)
 {
     struct arcfile_record r;
@@ -121,8 +121,8 @@ static bool arcfile_chain_fits(struct arcfile f, bool has_byte_lengths)
 }
 
 /* What is plain from the first record or text, without a walk through the file: a directory that
- * ends where bytes say so, before a function; a function or summary of 12 or 8 bytes. `in` is
- * behind the header, by value. */
+ * ends where bytes say so, before a function; a function or summary of 12 or 8 bytes. `in` is after
+ * the header, by value. */
 static bool arcfile_is_plainly(struct cursor in, uint32_t magic, bool has_bytes)
 {
     if (magic == GCOV_MAGIC_NOTES) {
@@ -150,7 +150,7 @@ static bool arcfile_is_before_checksums(const struct arcfile *f, uint32_t magic,
            !arcfile_is_plainly(behind, magic, true) && !arcfile_is_plainly(behind, magic, false);
 }
 
-/* clang can be told to write gcc 12's version, but goes on to count words. Lengths are bytes unless
+/* An option makes clang write gcc 12's version, but it still counts words. Lengths are bytes unless
  * the whole file makes sense in words alone. True for bytes. The walk through the file is only made
  * where the first record leaves it open. */
 static bool arcfile_deduce_unit(const struct arcfile *f, uint32_t magic)
@@ -180,7 +180,7 @@ static bool arcfile_find_order(struct cursor *in, uint32_t magic)
     return false;
 }
 
-/* Only files whose version word leaves the unit open are looked at beyond their header. */
+/* Only files whose version word leaves the unit open are read beyond their header. */
 bool arcfile_open(struct arcfile *f, uint32_t magic, struct bytes in, const char *name,
                   struct err *e)
 {

@@ -8,7 +8,7 @@
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-/* What is behind a tag of counters, and the slot a kind has (GCOV_SLOTS: none). */
+/* The contents of a tag of counters, and the slot a kind has (GCOV_SLOTS: none). */
 bool arcfile_is_counters(uint32_t tag);
 enum counter_kind arcfile_kind(const struct gcov_dialect *dialect, uint32_t tag);
 unsigned arcfile_slot(const struct gcov_dialect *dialect, enum counter_kind kind);

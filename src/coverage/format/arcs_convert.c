@@ -194,7 +194,7 @@ void arcs_counters_reduce(struct counters *c)
     arcs_count_records(c);
 }
 
-/* Other kinds are refused, not dropped: what is lost must be asked for. */
+/* Other kinds are refused, not dropped: losses need the user's consent. */
 static bool arcs_has_only_arcs(const struct counters *c, struct err *e)
 {
     for (size_t i = 0; i < c->records.len; i++)

@@ -26,7 +26,7 @@ enum { SUMMARY_BYTES = 20 };
 #define MINUS(n) (UINT32_C(0x80000000) | (n))
 static const uint32_t TEXT = MINUS(1);  /* around a file's name in bb, a function's elsewhere */
 static const uint32_t NAMED = MINUS(2); /* around a function's name in bb */
-static const uint32_t END = MINUS(1);   /* behind a function's graph */
+static const uint32_t END = MINUS(1);   /* after a function's graph */
 static const uint32_t DA_33 = MINUS(123);
 
 /* The sign bit, of a number in sign and magnitude. */
@@ -300,7 +300,7 @@ bool bb_lines_read(struct bytes in, const char *name, struct notes *n, struct er
 
 /* ---- counters */
 
-/* With its record, which must stand before those of its values. */
+/* With its record, which must precede those of its values. */
 static void bb_push_function(struct counters *c, const struct counted_function *f)
 {
     vec_push(&c->records, ((struct counted_record){.what = COUNTED_FUNCTION,
@@ -366,9 +366,8 @@ static bool bb_group_function(struct cursor *in, struct counters *c)
     return true;
 }
 
-/* What one program left: gcc 3.3 appends to a file what another program of the same object did.
- * Statistics stand before the functions, the program's first; both are 20 bytes, or are passed
- * over. */
+/* The output of one program: gcc 3.3 appends to a file what another program of the same object did.
+ * Statistics precede the functions, the program's first; both are 20 bytes, or are passed over. */
 static bool bb_read_group(struct cursor *in, struct counters *c, struct err *e)
 {
     struct cursor where = *in;

@@ -119,7 +119,7 @@ bool bbg_open(struct cursor *in, enum bbg_magic magic, struct arcs_origin *origi
     return true;
 }
 
-/* Where it is cut, the cursor stays on the record, or behind its header, and its offset tells the
+/* Where it is cut, the cursor stays on the record, or after its header, and its offset shows the
  * caller that the file was not read to the end. */
 bool bbg_next(struct cursor *in, uint32_t *tag, struct cursor *record, struct err *e)
 {
@@ -290,8 +290,8 @@ static void bbg_read_lines(struct bbg_reading *r, struct cursor *in)
         bbg_note_defect(r, DEFECT_BAD_RECORD);
 }
 
-/* What the proposal has no place for: of the file in front of its functions, of a function behind
- * its FUNCTION. One that is cut, or of a compiler that is not known, tells nothing. */
+/* What the proposal has no place for: of the file before its functions, of a function after its
+ * FUNCTION. One that is cut, or of an unknown compiler, has nothing. */
 static void bbg_read_gcno(struct bbg_reading *r, struct cursor *in)
 {
     struct notes *n = r->out;
@@ -458,7 +458,7 @@ static void bbg_write_arcs(struct writer *w, const struct notes *n, const struct
     }
 }
 
-/* A file is named where it changes, and where only a name can tell that a run begins. */
+/* A file is named where it changes, and where only a name can show that a run begins. */
 static void bbg_write_lines(struct writer *w, const struct notes *n, const struct notes_function *f)
 {
     uint32_t file = NO_INDEX, len;
@@ -507,7 +507,7 @@ bool bbg_write(struct writer *w, const struct notes *n, struct err *e)
         writer_u32(w, f->lineno_checksum);
         bbg_end_record(w, start);
         bbg_write_gcno(w, n, f);
-        /* The list of flags ends with the last that is not 0: behind it there are zeros. */
+        /* The list of flags ends with the last that is not 0: after it there are zeros. */
         start = bbg_start_record(w, BBG_BLOCKS);
         for (size_t b = f->first_block; b < (size_t)f->first_block + f->blocks; b++)
             writer_u32(w, b < n->block_flags.len ? n->block_flags.at[b] : 0);

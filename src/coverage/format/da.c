@@ -172,8 +172,8 @@ static bool da_pass_header(struct cursor *in, const struct arcs_origin *origin, 
                   arcs_version_text(&again).text, arcs_version_text(origin).text);
 }
 
-/* Passes, in front of a group or behind the last, headers and records of tags that are not known.
- * A record that is cut off stays: reading the group says so. */
+/* Skips, before a group or after the last, headers and records of tags that are not known. A record
+ * that is cut off stays: reading the group says so. */
 static bool da_pass_unknown(struct cursor *in, struct counters *out, struct err *e)
 {
     struct cursor ahead, record;
@@ -283,8 +283,8 @@ static bool da_write_function(struct writer *w, const struct counters *c,
     return true;
 }
 
-/* What the file says of the object or program, or what its counters add up to. Files of gcc have
- * other summaries, which are no use here: those are added up anew. */
+/* The file's totals for the object or program, or the sum of its counters. Files of gcc have other
+ * summaries, which are no use here: those are added up anew. */
 static struct counters_summary da_summary_of(const struct counters *c, enum counted_what what)
 {
     struct counters_summary s = {.sum = counters_sum(c), .run_max = counters_max(c)};

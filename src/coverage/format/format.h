@@ -33,7 +33,7 @@ MUST_CHECK bool gcno_read_as_gnu(struct bytes in, const char *name, struct notes
  * comes out as it was. Fails if a function of the notes has a defect. */
 MUST_CHECK bool gcno_write(struct writer *w, const struct notes *n, struct err *e);
 
-/* --- gcda: the counters that a program leaves behind ----------------------------------------- */
+/* --- gcda: the counters that a program writes ------------------------------------------------- */
 
 bool gcda_probe(struct bytes in);
 
@@ -43,8 +43,8 @@ bool gcda_probe(struct bytes in);
 MUST_CHECK bool gcda_read(struct bytes in, const char *name, struct counters *out, struct err *e);
 
 /* Writes in the layout and byte order of c->origin, record by record: a file that was read and not
- * changed comes out as it was, but for what stood behind its end mark. Fails if a record does not
- * fit its 32-bit length. */
+ * changed comes out as it was, but for what followed its end mark. Fails if a record does not fit
+ * its 32-bit length. */
 MUST_CHECK bool gcda_write(struct writer *w, const struct counters *c, struct err *e);
 
 /* --- gcfn: a stream of names and gcda files, of freestanding targets ------------------------- */
@@ -62,7 +62,7 @@ MUST_CHECK bool gcfn_write(struct writer *w, const char *name, const struct coun
 
 /* --- counters on a console, as Zephyr writes them --------------------------------------------- */
 
-/* The next `*NAME.gcda<HEX` of a text, whatever stands before, between and behind: the name and the
+/* The next `*NAME.gcda<HEX` of a text, with anything before, between and after: the name and the
  * bytes, in `a`. Digits go on over blanks and ends of lines. false: there is none. */
 bool console_next(struct cursor *in, struct arena *a, const char **name, struct bytes *gcda);
 
@@ -161,7 +161,7 @@ enum bbg_tag {
 enum bbg_native_flags {
     BBG_NATIVE_BIG_ENDIAN = 1,
     BBG_NATIVE_NO_CHECKSUM = 2, /* in the header */
-    BBG_NATIVE_UNEXECUTED = 4,  /* notes: blocks that did not run can be told */
+    BBG_NATIVE_UNEXECUTED = 4,  /* notes: blocks that did not run are known */
     BBG_NATIVE_DIRECTORY = 8,   /* notes: the compiler's folder is known */
 };
 
@@ -208,8 +208,8 @@ uint32_t arcs_version_word(unsigned major, unsigned minor);
  * complaint: "B22*" for 12. */
 uint32_t arcs_version_word_of_major(unsigned major);
 
-/* What files of these become if nothing else is asked for: the compiler that they name, if it is a
- * release that gcov's layouts have; 12.2 for the proposal's own "304e". */
+/* The default version of files made from these: the compiler that they name, if it is a release
+ * that gcov's layouts have; 12.2 for the proposal's own "304e". */
 uint32_t arcs_version_word_for(const struct arcs_origin *origin);
 
 /* To the proposal's form. The counters take names and checksums from the notes that they belong to,

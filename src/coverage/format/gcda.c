@@ -5,8 +5,8 @@
  * length and no bytes, so a few bytes can claim 2^28 counters: MOST_ZEROS is far beyond any
  * function and what is above is a defect of the function.
  *
- * A file ends with a zero tag. One without is cut: what it holds is read, and it fails. Bytes
- * behind the end are the rest of an older, longer file and are only measured (trailing_bytes).
+ * A file ends with a zero tag. One without is cut: what it holds is read, and it fails. Bytes after
+ * the end are the rest of an older, longer file and are only measured (trailing_bytes).
  *
  * A gcfn stream is pairs of a file name and the bytes of that gcda file, as a freestanding target
  * sends them (__gcov_filename_to_gcfn of gcc 13 and later writes the names).
@@ -39,7 +39,7 @@ struct gcda_reading {
     uint64_t stray; /* offset of the first counters that are of no function */
 };
 
-/* Whatever stands behind a function, up to the next one or a summary, is its own. */
+/* Whatever follows a function, up to the next one or a summary, is its own. */
 static void push(struct gcda_reading *r, struct counted_record record)
 {
     struct counters *c = r->out;
@@ -56,7 +56,7 @@ static void note_defect(struct gcda_reading *r, enum arcs_defect what)
         c->functions.at[c->functions.len - 1].defect = (uint8_t)what;
 }
 
-/* The identity is the compiler's: only the notes tell which function it is. */
+/* The identity is the compiler's: only the notes say which function it is. */
 static void read_function(struct gcda_reading *r, struct arcfile_record *record)
 {
     struct counters *c = r->out;
@@ -177,7 +177,7 @@ static void read_record(struct gcda_reading *r, struct arcfile_record *record)
 }
 
 /* Every writer ends with a zero word: a file without one was cut, if only between records. clang
- * writes two zero words, which tells its files from gcc's. */
+ * writes two zero words, which distinguishes its files from gcc's. */
 static bool read_records(struct gcda_reading *r, struct err *e)
 {
     struct arcfile_record record = {0};
@@ -229,8 +229,8 @@ bool gcda_read(struct bytes in, const char *name, struct counters *out, struct e
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-/* The words that the record had, and what was behind them. The fields in their order are a prefix
- * of `words`: so long as the record was. */
+/* The words that the record had, and what followed them. The fields in their order are a prefix of
+ * `words`: so long as the record was. */
 static void write_summary(struct writer *w, const struct counters *c,
                           const struct gcov_dialect *dialect, unsigned unit,
                           const struct counted_record *r)
@@ -370,7 +370,7 @@ bool gcfn_next(struct cursor *in, const char **name, struct counters *out, struc
     return true;
 }
 
-/* The name has the form of the dialect, like texts of the file behind it. */
+/* The name has the form of the dialect, like texts of the file after it. */
 bool gcfn_write(struct writer *w, const char *name, const struct counters *c, struct err *e)
 {
     const struct gcov_dialect *dialect = dialect_of_word(c->origin.version);
@@ -402,7 +402,7 @@ static struct bytes console_bytes(const uint8_t *at, const uint8_t *end, struct 
     return (struct bytes){out, len};
 }
 
-/* A name begins behind the last star before it in its line. */
+/* A name begins after the last star before it in its line. */
 bool console_next(struct cursor *in, struct arena *a, const char **name, struct bytes *gcda)
 {
     static const char END[] = ".gcda<";

@@ -339,7 +339,7 @@ bool gcno_read_as_gnu(struct bytes in, const char *name, struct notes *out, stru
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-/* What the parts of the writer share; `has_bytes` is the unit of lengths. */
+/* State that the parts of the writer share; `has_bytes` is the unit of lengths. */
 struct gcno_writing {
     struct writer *w;
     const struct notes *notes;

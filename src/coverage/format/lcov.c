@@ -67,7 +67,7 @@ static uint64_t scaled(uint64_t value, int64_t exponent)
 }
 
 /* "1.5e3", whatever the locale's decimal point is: digits with a point among them, an exponent.
- * Digits beyond 64 bits are dropped and raise the exponent; those behind the point lower it. */
+ * Digits beyond 64 bits are dropped and raise the exponent; those after the point lower it. */
 static bool decimal(struct text part, uint64_t *out)
 {
     enum { MOST_EXPONENT = 1000 };
@@ -109,7 +109,7 @@ bool count_read(const char *at, const char *end, uint64_t *out, uint64_t *negati
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-/* A line, or what is left of it. */
+/* A line, or the rest of it. */
 
 /* State of one file; what belongs to a section is emptied when it ends. */
 struct reading {
@@ -205,7 +205,7 @@ static void lcov_close_section(struct reading *r)
     lcov_leave_section(r);
 }
 
-/* Drops what was read of a section that then broke. */
+/* Drops the read part of a section that then broke. */
 static void lcov_drop_section(struct reading *r)
 {
     if (!r->is_open)
@@ -214,8 +214,8 @@ static void lcov_drop_section(struct reading *r)
     lcov_leave_section(r);
 }
 
-/* DA:line,hits[,checksum]. The checksum is of the source's text and is not looked at. Line 0 is no
- * line of a source, and is passed over. */
+/* DA:line,hits[,checksum]. The checksum is of the source's text and is ignored. Line 0 is no line
+ * of a source, and is passed over. */
 static bool lcov_data(struct reading *r, struct text t)
 {
     struct trace_line l;
@@ -299,7 +299,7 @@ static bool lcov_function_alias(struct reading *r, struct text t)
 }
 
 /* BRDA:line,[e|U]block,branch,taken. The branch may be an expression: lcov 2 takes any text. Block
- * and branch are folded to 32 bits: they only tell branches of one line apart. An expression that
+ * and branch are folded to 32 bits: they only distinguish branches of one line. An expression that
  * is no number stands for one by its hash. */
 static bool lcov_branch(struct reading *r, struct text t)
 {
@@ -415,7 +415,7 @@ static bool lcov_take_record(struct reading *r, struct text t)
     return true;
 }
 
-/* The next line without its end; false behind the last. Line ends of DOS are cut too. */
+/* The next line without its end; false after the last. Line ends of DOS are cut too. */
 static bool lcov_next_line(struct text *rest, struct text *line)
 {
     if (rest->at == rest->end)

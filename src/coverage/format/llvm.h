@@ -16,7 +16,7 @@ bool llvm_profile_probe(struct bytes first);
 /* A file, of which raw ones may hold several profiles, one after the other. */
 struct llvm_reader {
     struct cursor in;
-    bool wants_names;  /* of raw profiles, too: unpacked only if asked for */
+    bool wants_names;  /* of raw profiles, too: unpacked only on request */
     bool wants_values; /* which coverage does not need */
 };
 
@@ -115,7 +115,7 @@ MUST_CHECK bool llvm_regions_read(const struct llvm_mapping *m, size_t i, struct
 /* Bytes that zlib packed, unpacked into `a`; at[NULL] if they are not of that length. */
 struct bytes llvm_unpack(struct bytes packed, uint64_t len, struct arena *a);
 
-/* Names behind each other, as raw profiles and programs hold them. */
+/* Names one after the other, as raw profiles and programs hold them. */
 typedef void llvm_take_name(void *context, const char *name, size_t len);
 MUST_CHECK bool llvm_names_read(struct bytes in, llvm_take_name *take, void *context);
 

@@ -147,7 +147,7 @@ static void mapping_add(struct llvm_mapping *m, const struct llvm_mapped *f)
         m->functions.at[place] = *f;
 }
 
-/* Before version 4: the records of a unit stand before its files, their mappings behind.
+/* Before version 4: the records of a unit precede its files, their mappings follow.
  * Records and mappings go side by side; a mapping that is cut off ends both. */
 static void mapping_take_old(struct llvm_mapping *m, struct cursor *records, struct cursor *code)
 {
@@ -162,7 +162,7 @@ static void mapping_take_old(struct llvm_mapping *m, struct cursor *records, str
     }
 }
 
-/* Bytes behind the last unit that are no unit are padding of the linker. */
+/* Bytes after the last unit that are no unit are padding of the linker. */
 static bool mapping_read_units(struct llvm_mapping *m, struct cursor *in, struct err *e)
 {
     while (cursor_left(in) >= UNIT_BYTES) {
@@ -250,8 +250,8 @@ bool llvm_mapping_read(const struct llvm_sections *s, const char *name, struct l
 
 /* ---- regions */
 
-/* Expressions are told apart by those who refer to them: the last says what they are. Compilers
- * refer to each in one way alone. */
+/* References give the kind of an expression: the last one counts. Compilers refer to each in one
+ * way alone. */
 static bool regions_counter(struct llvm_regions *r, uint32_t counter)
 {
     uint32_t tag = counter & 3, i = counter >> 2;
@@ -345,7 +345,7 @@ static bool regions_take_place(struct cursor *in, uint32_t *line, struct llvm_re
 }
 
 /* A region that stands for another file has the count of the first region there; files that stand
- * in others come behind them, so that the last is done first. */
+ * in others come after them, so that the last is done first. */
 static void regions_count_expansions(struct llvm_regions *r)
 {
     r->expanded_at.len = 0;

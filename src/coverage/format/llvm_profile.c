@@ -1,7 +1,7 @@
 /* LLVM's profiles: raw, as programs leave them (versions 5 and 7 to 11); indexed, as llvm-profdata
  * makes them (4 to 13); and its text.
  *
- * Raw ones are in the byte order and pointer size of the program, both told by the magic:
+ * Raw ones are in the byte order and pointer size of the program, both known from the magic:
  *
  *     header    words of 64 bits; which, goes by the version (HEADER below)
  *     ids       { u64 length, bytes, padding }*           version 7 on
@@ -12,7 +12,7 @@
  *
  * Sizes in the header are checked against what remains before anything is read, and slices of each
  * record against the counters; where they lie is relative to the record from version 8 on, to the
- * start of all before. Counters are kept in the order of records. Behind a profile there may be
+ * start of all before. Counters are kept in the order of records. A profile may be followed by
  * another one, as shared objects append theirs.
  *
  * Indexed ones are a hash table on disk, whose entries are read one after the other without it:
@@ -107,7 +107,7 @@ static bool text_probe(struct bytes first)
            text_line(&in, &counts) && text_number(counts, &number) && number;
 }
 
-/* The order and pointer size that a raw profile's magic tells; false: it is none. */
+/* The order and pointer size that a raw profile's magic gives; false: it is none. */
 static bool raw_probe(struct bytes first, struct cursor *in)
 {
     uint64_t magic = first.len < 8 ? 0 : bytes_u64(first.at, false);
@@ -266,7 +266,7 @@ static void raw_lay_out(struct cursor *in, const struct raw_header *h, struct ra
 }
 
 /* { u64 length, bytes, padding to 8 }*
- * Padding may be missing behind the last. */
+ * Padding may be missing after the last. */
 static bool ids_read(struct bytes in, bool is_big_endian, struct intern *ids)
 {
     struct cursor c = cursor_over(in, NULL);
@@ -284,10 +284,10 @@ static bool ids_read(struct bytes in, bool is_big_endian, struct intern *ids)
     return !c.failed;
 }
 
-/* Counters of several records that lie behind each other in the file, as they do but for odd ones:
- * they are copied at once. */
+/* Counters of several records that are contiguous in the file, as they do but for odd ones: they
+ * are copied at once. */
 struct raw_run {
-    uint64_t first; /* offset of the next counter behind those that wait */
+    uint64_t first; /* offset of the next counter after those that wait */
     size_t waiting;
 };
 
@@ -354,8 +354,8 @@ static bool raw_take_record(struct llvm_profile *out, const struct raw_header *h
     return true;
 }
 
-/* What a program counted of values: of each record with sites, in their order. Where nobody asks
- * they are stepped over, as what follows would else be taken for another profile. */
+/* What a program counted of values: of each record with sites, in their order. Unless the caller
+ * wants them they are skipped, as what follows would else be taken for another profile. */
 static bool raw_read_values(struct cursor *in, const struct raw_layout *l, struct llvm_profile *out)
 {
     VEC(struct keyed) addresses = {0};
@@ -655,7 +655,7 @@ static bool text_bitmap(struct cursor *in, struct bytes line, struct llvm_profil
     return true;
 }
 
-/* Everything of a function behind its name. The next line may be its bitmap or its values; if not,
+/* Everything of a function after its name. The next line may be its bitmap or its values; if not,
  * it is the next function's name.
  * Three kinds of lines may follow the counters: `$` and a number, a number, or a name. */
 static bool text_function(struct cursor *in, struct bytes name, struct llvm_profile *out,
@@ -728,7 +728,7 @@ static bool text_header(struct cursor *in, struct bytes line, struct llvm_profil
 }
 
 /* Headers, then functions. Nothing says how many there are: a text that is cut off between two
- * functions cannot be told from a whole one. */
+ * functions looks like a whole one. */
 static bool text_read(struct cursor *in, struct llvm_profile *out, struct err *e)
 {
     out->keeps_values = true;

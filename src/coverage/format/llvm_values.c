@@ -3,7 +3,7 @@
  *     u32 size of all   u32 kinds
  *     { u32 kind  u32 sites  u8 values of each site, padded to 8   { u64 value  u64 count }* }*
  *
- * Only functions with sites have it in a raw file, behind everything else, in the order of records.
+ * Only functions with sites have it in a raw file, after everything else, in the order of records.
  * A raw file has the addresses of called functions, which become references to their names when it
  * is read: 0 for functions that were not compiled for it, as llvm-profdata has it. When it is
  * written, functions get made-up addresses. Every number is compared with the bytes that are left

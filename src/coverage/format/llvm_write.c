@@ -36,7 +36,7 @@ static const struct {
 };
 
 /* The version of a container that a release of LLVM writes; 0: of a release before the first or
- * after the last that is known here, so that nobody gets a file that no reader takes. */
+ * after the last that is known here, so that no file is written that no reader takes. */
 uint32_t llvm_version_of_release(enum llvm_container container, uint32_t release)
 {
     for (size_t i = 0; i < sizeof RELEASES / sizeof *RELEASES; i++)
@@ -177,7 +177,7 @@ struct raw_plan {
     uint32_t version;
     size_t record, records, counter_size;
     uint64_t counters, data_at, counters_at, bitmap_at, names_at;
-    uint64_t functions_at; /* of the record that is written; 0: nobody asks */
+    uint64_t functions_at; /* of the record that is written; 0: not wanted */
 };
 
 /* Joined by the byte 1, packed. Names are read back before they are needed, so one blob does. */
@@ -549,7 +549,7 @@ static bool put_table(struct writer *w, const struct writing *from, uint32_t ver
     return ok;
 }
 
-/* Always little-endian. Offsets in the header lead to parts behind the table, which are empty but
+/* Always little-endian. Offsets in the header lead to parts after the table, which are empty but
  * for the ids. */
 static bool write_indexed(struct writer *w, const struct writing *from, uint32_t version,
                           struct err *e)

@@ -48,7 +48,7 @@ static bool patch_starts(struct line l, const char *word)
     return (size_t)(l.end - l.at) >= len && !memcmp(l.at, word, len);
 }
 
-/* What a backslash stands for; advances over it. `*at` is behind the backslash. Up to three octal
+/* What a backslash stands for; advances over it. `*at` is after the backslash. Up to three octal
  * digits are a byte; unknown letters stand for themselves. */
 static char patch_escaped(const char **at, const char *end)
 {
@@ -100,7 +100,7 @@ static const char *patch_without_side(const struct reading *r, const char *path)
     return is_same && is_other ? slash + 1 : path;
 }
 
-/* A tab ends the name: behind it is a date. */
+/* A tab ends the name: a date follows. */
 static const char *patch_file_name(struct reading *r, struct line l)
 {
     const char *tab = memchr(l.at, '\t', (size_t)(l.end - l.at));
@@ -129,7 +129,7 @@ static void patch_take_old_file(struct reading *r, const char *new, bool is_cut)
                                      .first_range = (uint32_t)r->out->old_ranges.len});
 }
 
-/* At most UINT32_MAX, without overflow on the way; `l` goes behind the digits. */
+/* At most UINT32_MAX, without overflow on the way; `l` moves past the digits. */
 static bool patch_number(struct line *l, uint64_t *out)
 {
     uint64_t value = 0;

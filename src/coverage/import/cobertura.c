@@ -12,9 +12,9 @@
  *           <lines><line number hits condition-coverage="50% (1/2)"/></lines>
  *         </class></classes></package></packages></coverage>
  *
- * Elements of other names are passed over. Several folders cannot be told apart: the first is taken
- * and the others are reported as lost. Linear in the file; a number of branches takes room.
- * Document type: cobertura.sourceforge.net, coverage-04.dtd. */
+ * Elements of other names are passed over. Several folders are ambiguous: the first is taken and
+ * the others are reported as lost. Linear in the file; a number of branches takes room. Document
+ * type: cobertura.sourceforge.net, coverage-04.dtd. */
 #include "coverage/import/import_private.h"
 
 #include "base/xml_read.h"
@@ -26,7 +26,7 @@
 struct reading {
     struct xml_reader xml;
     struct source_builder build;
-    const char *folder; /* what names of files are below, "" or ending in a slash */
+    const char *folder; /* the folder of file names, "" or ending in a slash */
     uint64_t folders;
     struct trace_function function; /* of the method that is open */
     bool is_in_source, is_in_method;

@@ -27,7 +27,7 @@ struct line {
     size_t first_branch; /* in the tracefile */
 };
 
-/* The version member is at the end of a large file: other members tell as well. */
+/* The version member is at the end of a large file: other members identify it as well. */
 bool gcovr_probe(struct bytes first)
 {
     return json_may_have(first, "\"gcovr/") ||
@@ -153,8 +153,8 @@ static void gcovr_function(struct reading *r)
         vec_push(&out->functions, f);
 }
 
-/* The name may come behind the lines. A file without a name is an error: there is nothing to add
- * its lines to. */
+/* The name may come after the lines. A file without a name is an error: there is nothing to add its
+ * lines to. */
 static void gcovr_file(struct reading *r)
 {
     struct tracefile *out = r->build.out;

@@ -302,7 +302,7 @@ static const char *llvm_first_text(struct reading *r)
     return first ? first : "";
 }
 
-/* Functions come behind all files: each is a section of its own. */
+/* Functions come after all files: each is a section of its own. */
 static void llvm_function(struct reading *r)
 {
     struct tracefile *out = llvm_out(r);

@@ -120,7 +120,7 @@ bool notes_move_exit(struct notes *n, struct notes_function *f, uint32_t exit, s
         c->block = notes_renumbered(c->block, was, exit);
     }
 
-    /* The runs of the exit block go where they belong: behind, or before, those they have passed.
+    /* The runs of the exit block go where they belong: after, or before, those they have passed.
      * All have their new numbers already, and are sorted but for those. */
     struct notes_run *runs = n->runs.at + f->first_run;
     uint32_t len = f->runs, first = 0, mine = 0, place = 0;

@@ -3,8 +3,8 @@
  *
  * Everything is a flat array owned by the file's struct; functions own consecutive slices and refer
  * to each other by index. Texts are not copied: they point into the bytes that were read, which
- * must outlive the struct, and are NUL-terminated there. Behind them: how counters are added up,
- * and two models that are simpler: of tracefiles, and of patches.
+ * must outlive the struct, and are NUL-terminated there. After them: how counters are added up, and
+ * two models that are simpler: of tracefiles, and of patches.
  *
  * Nothing that is not known is 0: a function that the file holds only in part has a defect.
  *
@@ -56,7 +56,7 @@ struct arcs_identity {
 };
 
 /* What the files of gcc before 3.4 are said to be, as they have no version: "303r", and "302r" for
- * all before 3.3, which cannot be told apart. */
+ * all before 3.3, which look alike. */
 enum untagged_version { UNTAGGED_33 = 0x72333033, UNTAGGED_OLDER = 0x72323033 };
 
 /* "B22*", "304e": the version's characters in the order in which the compiler names them. */
@@ -206,12 +206,12 @@ struct counted_function {
     struct arcs_identity native;
 };
 
-/* What a file says of whole runs; which of the fields there are depends on the version. */
+/* A file's totals of whole runs; which of the fields there are depends on the version. */
 struct counters_summary {
     uint32_t checksum, counters, runs;
     uint64_t sum, run_max, sum_max; /* what the record does not hold is 0 */
     uint32_t len;                   /* bytes of the record */
-    struct bytes rest;              /* behind the fields: the histogram of gcc 4.8 to 8 */
+    struct bytes rest;              /* after the fields: the histogram of gcc 4.8 to 8 */
 };
 
 /* One file of counters, or the sum of several. */
@@ -225,7 +225,7 @@ struct counters {
     uint32_t end_words;      /* zero words at the end: 1, or clang's 2 */
     uint32_t groups;         /* RFC: concatenated runs */
     uint64_t size_bytes;     /* up to and with the end mark */
-    uint64_t trailing_bytes; /* behind it */
+    uint64_t trailing_bytes; /* after it */
     uint64_t unknown_records;
     struct arcs_failure failure;
 };

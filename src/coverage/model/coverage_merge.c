@@ -36,7 +36,7 @@ bool kind_is_list(enum counter_kind kind, const struct gcov_dialect *dialect)
     return gcov_rule_of(kind, dialect) == GCOV_RULE_LISTS;
 }
 
-/* What is behind the last whole group stays as it is. */
+/* What follows the last whole group stays as it is. */
 void kind_add(enum counter_kind kind, const struct gcov_dialect *dialect, uint64_t *into,
               const uint64_t *from, size_t len)
 {
@@ -122,7 +122,7 @@ static uint64_t product_over(uint64_t a, uint64_t b, uint64_t d)
     return quotient;
 }
 
-/* gcov-tool's arithmetic, but where the caller asks for an exact fraction; a product out of range
+/* gcov-tool's arithmetic, but where the caller requests an exact fraction; a product out of range
  * saturates there, where C leaves the conversion undefined. */
 static uint64_t scaled(uint64_t value, const struct count_scale *s)
 {
@@ -185,7 +185,7 @@ void kind_scale(enum counter_kind kind, const struct gcov_dialect *dialect, uint
 
 /* --- files ----------------------------------------------------------------------------------- */
 
-/* Maps are used in pairs of keys, told apart by a first word that no identity pair has. */
+/* Maps are used in pairs of keys, distinguished by a first word that no identity pair has. */
 struct merging {
     struct counters *into;
     const struct counters *from;
@@ -243,7 +243,7 @@ static void merge_build_chains(struct merging *m)
         uint32_t *head = map_at(&m->heads, f->ident, checksums, NO_INDEX, &is_new);
         m->next.at[i] = *head;
         *head = (uint32_t)i;
-        /* One entry without checksums, to tell another build from a new function. */
+        /* One entry without checksums, to distinguish another build from a new function. */
         map_index(&m->heads, map_two(1, f->ident), 0, i, NULL);
     }
 }
@@ -433,8 +433,8 @@ static struct counted_record merge_copied(struct merging *m, struct counted_reco
     return r;
 }
 
-/* A function that `into` lacks; its records go to the end. Records that are no values stay behind:
- * their bytes are in the other file. */
+/* A function that `into` lacks; its records go to the end. Records that are no values are not
+ * taken: their bytes are in the other file. */
 static void merge_append_function(struct merging *m, const struct counted_function *f)
 {
     struct counters *into = m->into;
@@ -470,7 +470,8 @@ static void merge_add_summary(struct counters_summary *into, const struct counte
     into->rest = (struct bytes){NO_BUCKETS, sizeof NO_BUCKETS};
 }
 
-/* gcc to 8 has a summary for each program that the object was part of, told by its checksum. */
+/* gcc to 8 has a summary for each program that the object was part of, identified by its checksum.
+ */
 static void merge_add_summaries(struct merging *m)
 {
     size_t known = m->into->records.len;

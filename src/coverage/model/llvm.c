@@ -51,7 +51,7 @@ uint64_t llvm_name_ref(const char *name, size_t len)
 }
 
 /* Of functions that are the same the first is found. Names have a map of their own, so that a
- * search can tell another hash from another name. */
+ * search can distinguish another hash from another name. */
 static void profile_map(struct llvm_profile *p)
 {
     for (; p->mapped < p->functions.len; p->mapped++) {
@@ -228,8 +228,8 @@ void llvm_profile_name(struct llvm_profile *p, const struct llvm_profile *named)
     }
 }
 
-/* Equal functions become one. The list is walked once; what is folded goes out of it, and its
- * counters stay behind in the arrays, owned by nobody. */
+/* Equal functions become one. The list is walked once; folded ones leave it, and their counters
+ * stay in the arrays without an owner. */
 uint64_t llvm_profile_join(struct llvm_profile *p)
 {
     map_deinit(&p->by_name);

@@ -112,7 +112,7 @@ static inline uint64_t llvm_function_sites(const struct llvm_function *f)
     return (uint64_t)f->sites[VALUES_TARGETS] + f->sites[VALUES_SIZES] + f->sites[VALUES_VTABLES];
 }
 
-/* Appends a site to `p`, for the function that is being read; its values are added behind it. */
+/* Appends a site to `p`, for the function that is being read; its values are added after it. */
 void llvm_site_push(struct llvm_profile *p, uint32_t values);
 
 /* Gives `copy`, a function of `into`, the sites of `f`. */

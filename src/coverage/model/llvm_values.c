@@ -9,8 +9,8 @@
  *     file a   two:5  three:1        sum   three:8  two:5  0:2
  *     file b   three:7  0:2
  *
- * A sum is written over the old values if it fits there, else behind all others; when more than
- * half of the list is holes, it is packed. So memory is that of the sums. Source:
+ * A sum is written over the old values if it fits there, else after all others; when more than half
+ * of the list is holes, it is packed. So memory is that of the sums. Source:
  * llvm/lib/ProfileData/InstrProf.cpp (InstrProfValueSiteRecord::merge, sortByCount). */
 #include "coverage/model/llvm.h"
 
@@ -117,7 +117,7 @@ static void list_merge(struct sorted_values *into, const struct sorted_values *f
     into->at.len = merged;
 }
 
-/* Sites that nobody owns any more are dropped with their values. */
+/* Sites without an owner are dropped with their values. */
 static void pack(struct llvm_profile *p)
 {
     struct llvm_profile packed = {0};
@@ -168,7 +168,7 @@ void llvm_values_copy(struct llvm_profile *into, struct llvm_function *copy,
 }
 
 /* Room for as many sites of each kind as the side with more of them has, and these; for the others
- * the sum's own stay. What the sum had of sites belongs to nobody then. */
+ * the sum's own stay. The sum's former sites then have no owner. */
 static void take_more_sites(struct llvm_profile *into, struct llvm_function *own,
                             const struct llvm_profile *from, const struct llvm_function *f)
 {

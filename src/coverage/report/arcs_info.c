@@ -2,7 +2,7 @@
  * and as JSON, which print the same numbers.
  *
  * Totals are of the file as it stands: nothing is solved or merged, so that a damaged file can be
- * looked at. Damaged functions are listed with the reason, up to MOST_LINES in text and all in
+ * inspected. Damaged functions are listed with the reason, up to MOST_LINES in text and all in
  * JSON.
  *
  *     a.gcda: gcda, 4096 bytes
@@ -30,7 +30,7 @@
 /* A file of a wrong compiler can be damaged in each of thousands of functions. */
 enum { MOST_LINES = 100 }; /* of damaged functions in text; JSON has all */
 
-/* Of all records of one kind of counter in a file. `zero_values` tells how much of it never ran. */
+/* Of all records of one kind of counter in a file. `zero_values` says how much of it never ran. */
 struct kind_total {
     uint64_t records, values, zero_values, sum, largest;
 };
@@ -117,7 +117,7 @@ static void info_text_notes(struct out *out, const struct notes *n)
 }
 
 /* Summaries differ: those of the proposal (family RFC) count counters, those of GCC count runs.
- * Bytes behind the end mark no reader uses. */
+ * Bytes after the end mark are unused. */
 static void info_text_counters(struct out *out, const struct counters *c)
 {
     size_t defects = 0;

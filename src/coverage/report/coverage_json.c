@@ -531,8 +531,8 @@ void coverage_gcovr_0_15(struct out *out, const struct coverage_report *s,
 /* --- Coveralls ------------------------------------------------------------------------------- */
 
 /* The source files of Coveralls' JSON: of each line its count, null of those without code or of
- * unknown count; of branches line, block, number and count. Who uploads adds the job's own members:
- * service_name, repo_token, git. A source that cannot be read has no digest.
+ * unknown count; of branches line, block, number and count. The uploader adds the job's own
+ * members: service_name, repo_token, git. A source that cannot be read has no digest.
  *
  *     {"source_files": [{"name": "a.c",
  *       "source_digest": "32 hexadecimal digits of MD5",

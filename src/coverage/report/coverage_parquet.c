@@ -49,7 +49,7 @@ void coverage_parquet(struct out *out, const struct coverage_report *s,
                     break;
                 open[depth++] = f;
             }
-            /* Where a function's end is not told, it is that of the source. */
+            /* Where a function's end is unknown, it is that of the source. */
             while (depth && open[depth - 1]->end_line >= open[depth - 1]->start_line &&
                    open[depth - 1]->end_line < l->line)
                 depth--;

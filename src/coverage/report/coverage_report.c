@@ -39,8 +39,8 @@ uint32_t *sources_sorted(const struct coverage_result *r, enum source_sort sort,
     return ranking;
 }
 
-/* 99.96 is no 100: who reads 100.0 stops looking. A dash is nothing that could be covered. One
- * decimal, rounded to the nearest but for the two ends. */
+/* 99.96 is no 100: a reader who sees 100.0 stops looking. A dash is nothing that could be covered.
+ * One decimal, rounded to the nearest but for the two ends. */
 void ratio_text(char *into, size_t size, const struct coverage_ratio *r)
 {
     uint64_t all = r->all - r->unknown;
@@ -56,7 +56,7 @@ void ratio_text(char *into, size_t size, const struct coverage_ratio *r)
     snprintf(into, size, "%.1f", percent);
 }
 
-/* The state is that of line `i`; the result is behind the last of the run, within the source. */
+/* The state is that of line `i`; the result is after the last of the run, within the source. */
 uint32_t result_lines_end(const struct coverage_result *r, const struct result_source *s,
                           uint32_t i)
 {
@@ -82,7 +82,7 @@ static void say(void (*print)(void *, const char *), void *context, const char *
 
 /* English alone, and only for nouns that take a plain s: branches are spelled out where they come.
  */
-/* As the option spells it: reports and JSON name what was asked for by the same word. */
+/* As the option spells it: reports and JSON use the same word. */
 const char *instance_rule_name(uint8_t rule)
 {
     return rule == INSTANCES_EACH ? "each" : rule == INSTANCES_WORST ? "worst" : "union";
@@ -100,8 +100,8 @@ void left_out_sentences(const struct coverage_report *s, void (*print)(void *, c
     if (s->instances)
         say(print, context, "--instances %s: %s", instance_rule_name(s->instances),
             RULES[s->instances]);
-    /* The default is named where it made a difference: who compares with gcov, or with figures of
-     * before, sees why there are fewer branches. */
+    /* The default is named where it made a difference: a reader who compares with gcov, or with
+     * older figures, sees why there are fewer branches. */
     uint64_t branches = r->left_out.united_branches, outcomes = r->left_out.united_conditions;
     if (!s->instances && (branches || outcomes)) {
         char conditions[64] = "";
@@ -275,7 +275,7 @@ uint32_t *sources_by_folder(const struct coverage_result *r, struct arena *a)
     return order;
 }
 
-/* `order` is of sources_by_folder(); the result is behind the last of the folder. */
+/* `order` is of sources_by_folder(); the result is after the last of the folder. */
 size_t sources_folder_end(const struct coverage_result *r, const uint32_t *order, size_t i)
 {
     size_t end = i + 1;

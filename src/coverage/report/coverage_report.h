@@ -10,7 +10,7 @@
 #include "output/columns.h"
 #include "output/formats.h"
 
-/* A least percentage that was asked for. A gate that had nothing to count has not passed. */
+/* A required percentage. A gate that had nothing to count has not passed. */
 struct coverage_gate {
     const char *name; /* "line", "branch", "function", "region", "condition", "diff" */
     double limit, percent;
@@ -54,7 +54,7 @@ struct coverage_report {
 
 enum source_sort { SORT_NAME, SORT_PERCENT, SORT_MISSED, SORT_LINES };
 
-/* What the user asked for, which most forms ignore: those for machines print all. */
+/* The user's choices, which most forms ignore: those for machines print all. */
 struct coverage_style {
     bool has_colour;
     enum source_sort sort;
@@ -80,7 +80,7 @@ coverage_writer coverage_text, coverage_markdown, coverage_json, coverage_lcov, 
 
 /* ---- what the forms share */
 
-/* Sources in the order asked for. */
+/* Sources in the requested order. */
 uint32_t *sources_sorted(const struct coverage_result *r, enum source_sort sort, struct arena *a);
 
 /* Sources with those of one folder beside each other; and where the folder of the one at `i` ends.
@@ -176,7 +176,7 @@ struct tests_report {
     const struct test_coverage *tests;
     bool are_builds; /* not tests, but builds of the sources, which are asked about likewise */
 
-    const char *place;                      /* FILE:LINE as it was asked for, or NULL */
+    const char *place;                      /* FILE:LINE as requested, or NULL */
     uint32_t line;                          /* of the result, for `place` */
     const struct test_selection *selection; /* for a patch, or NULL */
     const char *patch;                      /* its name */

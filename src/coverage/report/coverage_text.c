@@ -16,7 +16,7 @@
  *           12 !      fail();
  *       line 40: branch 2 of 2 never taken
  *
- *     passed: line coverage is 71.43 %, 70.00 % are asked for */
+ *     passed: line coverage is 71.43 %, 70.00 % are required */
 #include "coverage/report/coverage_report.h"
 
 #include "base/bytes.h"
@@ -28,7 +28,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the parts of the summary share: which columns have data, the order of sources, widths. */
+/* State that the parts of the summary share: which columns have data, the order of sources, widths.
+ */
 struct page {
     struct out *out;
     const struct coverage_report *s;
@@ -124,8 +125,8 @@ static void text_sentence(void *context, const char *text)
     out_char(p->out, '\n');
 }
 
-/* Losses are all told, and in red; of notes the first five. What was left out comes first: it says
- * what the percentages above are of. */
+/* All losses are reported, in red; of notes the first five. What was left out comes first: it
+ * defines the base of the percentages above. */
 static void text_notes(struct page *p)
 {
     const struct problems *problems = p->s->problems;
@@ -230,8 +231,8 @@ static bool text_is_asked_for(const struct page *p, uint32_t line)
     return !p->is_changed || p->is_changed[line];
 }
 
-/* As result_lines_end(), of lines that are asked for, or of others: where a patch ends within a
- * stretch that did not run, the stretch is divided. */
+/* As result_lines_end(), of requested lines, or of others: where a patch ends within a stretch that
+ * did not run, the stretch is divided. */
 static uint32_t text_lines_end(const struct page *p, const struct result_source *s, uint32_t i)
 {
     uint32_t last = result_lines_end(p->s->result, s, i), end = i + 1;
@@ -300,7 +301,7 @@ static void text_excerpt(const struct page *p, const struct result_source *s,
 
 /* A condition by its text in the source, if that is short; else by its number, as where the source
  * cannot be read, or where the condition stands on several lines. Columns count bytes from 1, and
- * the end is the column behind the last one. Control characters in it are shown as `?`. */
+ * the end is the column after the last one. Control characters in it are shown as `?`. */
 static void text_condition(const struct page *p, const struct source_text *text,
                            const struct llvm_place *at, uint32_t number)
 {
@@ -335,7 +336,7 @@ static void text_vector(const struct page *p, const struct source_text *text,
     }
 }
 
-/* What was seen of a decision, and which runs are missing.
+/* The runs of a decision, and which are missing.
  *
  *   line 9: 2 of 3 conditions decide (unique cause), 3 by masking
  *     seen: a false; a true, b false, c false; a true, b true
@@ -428,8 +429,8 @@ static void text_missed_conditions(const struct page *p, const struct result_sou
         out_str(p->out, "  (outcomes by masking; the compiler recorded no test vectors)\n");
 }
 
-/* Sources with nothing missing of what was asked for get no heading, whatever their sums say: lines
- * that did not run have no branches to take, and branches of which nothing is known are not listed.
+/* Sources with nothing requested missing get no heading, whatever their sums say: lines that did
+ * not run have no branches to take, and branches of which nothing is known are not listed.
  */
 static bool text_has_details(const struct page *p, const struct result_source *s)
 {
@@ -557,7 +558,7 @@ static void text_mark_changed(struct page *p, struct arena *a)
 }
 
 /* With a patch the table has the sources that it changes, in the same order: the others are not the
- * question, and would stand before it by the hundred. A limit shows them. */
+ * question, and would precede it by the hundred. A limit shows them. */
 static void text_choose_changed(struct page *p, struct arena *a)
 {
     const struct patch_coverage *d = p->s->diff;

@@ -230,7 +230,7 @@ struct clover_sums {
         statements_hit;
 };
 
-/* A conditional's two outcomes; `end` is behind its branches. */
+/* A conditional's two outcomes; `end` is after its branches. */
 struct clover_conditional {
     uint64_t first, others;
     uint32_t end;
@@ -336,7 +336,7 @@ static void clover_file(struct out *out, const struct coverage_result *r,
     out_str(out, "      </file>\n");
 }
 
-/* Sums stand before the files, so that these are walked twice. */
+/* Sums precede the files, so that these are walked twice. */
 static void clover_package(struct out *out, const struct coverage_result *r,
                            const uint32_t *sources, size_t len)
 {
@@ -414,7 +414,7 @@ static void jacoco_counters(struct out *out, const struct coverage_ratios *sums)
     jacoco_counter(out, "METHOD", &sums->functions);
 }
 
-/* `desc` is a descriptor of Java; the linkage name stands in for it, as it tells overloads apart.
+/* `desc` is a descriptor of Java; the linkage name stands in for it, as it distinguishes overloads.
  */
 static void jacoco_class(struct out *out, const struct coverage_result *r,
                          const struct result_source *s)
