@@ -5,7 +5,7 @@
  *   notes   gcno                 bbg   (+ bb, its lines, before gcc 3.4)
  *   counts  gcda                 da
  *
- * The first four bytes tell the families apart. Files of gcc before 3.4 have no magic; they are
+ * The first four bytes distinguish the families. Files of gcc before 3.4 have no magic; they are
  * believed when the name ends as theirs do and all numbers inside are possible. Everything is read
  * into `struct notes` or `struct counters`, which know no family, and written from there; what a
  * family cannot express is refused by its writer.
@@ -220,7 +220,7 @@ static bool arcs_counters_to_da(struct arcs_file *f, struct arcs_file *notes,
 }
 
 /* To GCC's family, or to another version within it. Counters of da get the identities that their
- * notes have; then nothing is left to be changed unless a version was asked for. */
+ * notes have; then nothing is left to be changed unless a version was requested. */
 static bool arcs_change_version(struct arcs_file *f, struct arcs_file *notes, enum arcs_kind to,
                                 const struct arcs_request *request, const char *path, struct err *e)
 {
@@ -309,7 +309,7 @@ static bool arcs_repair(struct arcs_file *f, struct arcs_file *notes,
 
 /* The lock of counters that programs are writing, as their runtimes take it. Ours belongs to the
  * open file, since a process that closes any other descriptor of the file gives its own locks up.
- * -1 where there is no such file, or nothing to lock it with: then nobody else can either. */
+ * -1 where there is no such file, or nothing to lock it with: then no other process can either. */
 static int arcs_lock(const char *path)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -503,7 +503,7 @@ bool object_pair_add_run(struct object_pair *p, bool is_first)
         return false;
     for (size_t i = len; i < p->sum.functions.len; i++)
         if (p->sum.functions.at[i].name)
-            return false; /* its text goes with the file */
+            return false; /* its text is freed with the file */
     return true;
 }
 

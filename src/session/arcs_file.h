@@ -17,7 +17,7 @@ enum arcs_kind { ARCS_NONE, ARCS_GCNO, ARCS_GCDA, ARCS_BBG, ARCS_DA };
  */
 enum arcs_kind arcs_kind_of(struct bytes in);
 
-/* Whether a regular file (others cannot be looked at without taking from them) is one. */
+/* Whether a regular file (reading others would take their bytes) is one. */
 enum arcs_kind arcs_kind_of_path(const char *path);
 
 /* "gcno"; and "gcda" back to ARCS_GCDA, ARCS_NONE for no such name. */
@@ -66,7 +66,7 @@ struct arcs_request {
     uint32_t version;  /* word, or 0: as it was, or gcc 12's */
     bool is_arcs_only, is_repaired;
     uint8_t byte_order;        /* enum byte_order of format.h */
-    struct progress *progress; /* told of each file merged; NULL: nobody is */
+    struct progress *progress; /* counts each merged file; NULL: not wanted */
 };
 
 MUST_CHECK bool arcs_convert(const struct arcs_request *request, const char *path, struct err *e);

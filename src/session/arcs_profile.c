@@ -169,7 +169,7 @@ static void arcs_add_pair(struct job *j, const struct pair *pair)
 /* ---- clang's and rustc's own */
 
 /* A function of one source: the lines from its first brace to its last. Spans are sorted by where
- * they begin, and a span that another one encloses comes behind it. */
+ * they begin, and a span that another one encloses comes after it. */
 struct span {
     uint32_t start, end, name;
 };
@@ -369,8 +369,8 @@ static char *arcs_unplaced(struct job *j)
     return said;
 }
 
-/* What was lost of the input changes the status; what the program has no place for is only said,
- * as a build without tests always has some. */
+/* Lost input changes the status; what the program has no place for is only reported, as a build
+ * without tests always has some. */
 static int arcs_conclude(struct job *j, struct err *e)
 {
     const struct problems *p = &j->problems;

@@ -95,7 +95,7 @@ static void choose_project(struct coverage_session *s, const struct coverage_opt
 
 /* Whether what the patch adds stands in the sources that were measured, line by line. Where not,
  * the patch is of another state of them, as one in the middle of a series is, and its lines are
- * others than those that were compiled: the first of a file is told. */
+ * others than those that were compiled: the first of a file is reported. */
 static void check_patch(struct coverage_session *s)
 {
     struct source_text text = {0};
@@ -249,7 +249,7 @@ struct job {
     const struct read_rules *rules;
     const struct keyed *objects; /* the largest first */
     struct worker *workers;
-    bool is_wrong; /* as in struct coverage_reading: nobody need go on */
+    bool is_wrong; /* as in struct coverage_reading: no thread need go on */
 };
 
 /* One thread's. All but `table`, `names` and `problems` is scratch. */
@@ -374,8 +374,7 @@ static void read_compare_stamps(struct worker *w, const struct coverage_object *
         w->is_wrong |= read_is_wrong(w, object, &w->found->counters.at[i], false);
 }
 
-/* One run after the other, each with its own problems, and kept apart by test if that was asked
- * for. */
+/* One run after the other, each with its own problems, and kept apart by test on request. */
 static void read_add_runs(struct worker *w, const struct coverage_object *object)
 {
     for (uint32_t i = object->first_counters; i != NONE; i = w->found->counters.at[i].next)

@@ -57,7 +57,7 @@ void source_names_deinit(struct source_names *n);
 /* The whole path of something relative to the current folder. */
 char *path_absolute(const char *path, struct arena *a);
 
-/* The path without links, of what is there of it; the rest as it is named. */
+/* The path without links, as far as it exists; the rest as it is named. */
 char *path_real(const char *path, struct arena *a);
 
 /* --- files (coverage_files.c) ----------------------------------------------------------------- */
@@ -108,10 +108,10 @@ struct coverage_files {
     VEC(uint32_t) trace_tests; /* parallel: in tests */
     VEC(struct llvm_profile_file) profiles;
     VEC(struct llvm_program) programs;
-    VEC(const char *) tests;      /* what was looked at, one after the other */
+    VEC(const char *) tests;      /* what was searched, one after the other */
     VEC(const char *) operands;   /* the same, as it was named: what builds are called */
     VEC(const char *) left_out;   /* profiles that are made of those beside them */
-    VEC(const char *) unreadable; /* sentences about folders and files that cannot be looked at */
+    VEC(const char *) unreadable; /* sentences about unreadable folders and files */
     bool has_trouble;             /* one of them may well be read the next time */
     struct map stems;             /* number of a path without suffix -> objects */
     struct intern names;
@@ -125,7 +125,7 @@ struct coverage_files {
     "%s: left out, as raw profiles lie next to it, whose sum it may be; name it to count it as " \
     "well"
 
-/* How folders are searched, and how programs were told to place their counters (libgcov's
+/* How folders are searched, and where programs were set to place their counters (libgcov's
  * GCOV_PREFIX). */
 struct find_rules {
     bool follows_links; /* symbolic links to folders, inside those that were named */
@@ -168,7 +168,7 @@ void coverage_files_deinit(struct coverage_files *f);
 
 struct object_pair;
 
-/* What is read of the files that were found. */
+/* Which parts of the found files are read. */
 struct read_rules {
     unsigned threads;          /* 0: as many as there are */
     bool leaves_unrun;         /* objects without counters */
@@ -177,7 +177,7 @@ struct read_rules {
     bool by_test;              /* lines' counts are kept apart by test, too */
     bool by_build;             /* likewise by build: by program, or folder of notes */
     const char *only;          /* what this test counted alone; NULL: all */
-    struct progress *progress; /* told what is done; NULL: nobody is */
+    struct progress *progress; /* counts finished work; NULL: not wanted */
 };
 
 /* Tables of the threads, still apart, and what reading met. Numbers are of files, or of
@@ -267,8 +267,8 @@ void coverage_session_close(struct coverage_session *s);
  * has the first reason: a comparison or a sum of the rest would look like a change. */
 MUST_CHECK bool coverage_session_is_whole(const struct coverage_session *s, struct err *e);
 
-/* What a report says of it: what was read, by which rules, what was left out, what went wrong. The
- * session must outlive it; patch, gates, date and test are the caller's. */
+/* Its description in a report: what was read, by which rules, what was left out, what went wrong.
+ * The session must outlive it; patch, gates, date and test are the caller's. */
 struct coverage_report coverage_session_report(const struct coverage_session *s,
                                                const struct coverage_options *o);
 

@@ -14,10 +14,10 @@
  *      several the longest common end                             cov/#src#build#lib#a.gcda
  *
  * The stamp in both headers ties a gcda to the compilation that made its gcno, so step 3 cannot
- * pair files of two builds. Who reads the counters anyhow may look at the stamp then: they are
- * given to the notes that are nearest of all by path, if one is, and if a stamp is another, step 3
- * is done again with all stamps. Had it been done with them at once, the nearest of all would have
- * been the nearest of its stamp, too.
+ * pair files of two builds. A reader of the counters may check the stamp then: they are given to
+ * the notes that are nearest of all by path, if one is, and if a stamp is another, step 3 is done
+ * again with all stamps. Had it been done with them at once, the nearest of all would have been the
+ * nearest of its stamp, too.
  *
  * Paths are interned: a step costs one look-up for each file, and step 3 at most NAMESAKES
  * comparisons for a name such as main.gcda that is everywhere. */
@@ -72,7 +72,7 @@ static void files_learn(struct coverage_files *f, uint32_t counters)
         map_at(&f->files, st.st_ino, st.st_dev, 0, NULL);
 }
 
-/* Before a file is asked for that was not met as an entry of its own: all of them are known by
+/* Before a look-up of a file that was not met as an entry of its own: all of them are known by
  * device and inode from now on, as some file systems number entries in another way than files. */
 static void files_learn_all(struct coverage_files *f)
 {
@@ -150,7 +150,7 @@ static void files_add_counters(struct coverage_files *f, const char *path, uint6
     files_push_counters(f, path, files_role_of(path).is_rfc);
 }
 
-/* The test is that which is looked at. */
+/* The test is the current one. */
 static void files_add_profile(struct coverage_files *f, const char *path)
 {
     struct llvm_profile_file file = {path, map_value(f->tests.len - 1)};
@@ -189,7 +189,7 @@ static const char *files_joined(struct arena *a, const char *folder, const char 
     return path;
 }
 
-/* What CMake compiles to find out about the compiler and the system is nobody's project, below
+/* What CMake compiles to find out about the compiler and the system is no project, below
  * CMakeFiles. */
 static bool files_is_of_cmake(const char *folder, const char *name)
 {
@@ -205,8 +205,8 @@ static bool files_is_of_cmake(const char *folder, const char *name)
 
 /* One entry of a folder. Names decide before stat() is called, as most files of a build are
  * neither notes nor counters, and a build has a hundred thousand of them. Nor is it called for
- * LLVM's profiles, of which there may be as many: who reads them knows a file by then; and hardly
- * for counters. */
+ * LLVM's profiles, of which there may be as many: their reader knows a file by then; and hardly for
+ * counters. */
 static void files_take_entry(struct walk *w, int fd, const char *folder, const struct dirent *entry)
 {
     struct coverage_files *f = w->found;
@@ -255,8 +255,8 @@ static void files_take_entry(struct walk *w, int fd, const char *folder, const s
 }
 
 /* Programs are known by their mode, shared objects by their names, too. Whether it is one is seen
- * when it is opened. Of files that are called a profile, notes or counters the mode is not asked
- * for: there may be a hundred thousand of them. */
+ * when it is opened. Of files that are called a profile, notes or counters the mode is not read:
+ * there may be a hundred thousand of them. */
 static void files_take_program(struct walk *w, int fd, const char *folder,
                                const struct dirent *entry)
 {
@@ -306,8 +306,8 @@ static void files_leave_merged(struct coverage_files *f, size_t first)
     f->profiles.len = raw ? kept : f->profiles.len;
 }
 
-/* All folders that are still to do, and those in them. The last one found is looked at first:
- * memory is the depth times the breadth of the tree, not all of it. */
+/* All folders that are still to do, and those in them. The last one found is searched first: memory
+ * is the depth times the breadth of the tree, not all of it. */
 static void files_walk(struct walk *w)
 {
     while (w->folders.len) {
@@ -321,7 +321,7 @@ static void files_walk(struct walk *w)
                 close(fd);
             continue;
         }
-        /* readdir() tells its end from an error by errno alone. */
+        /* readdir() distinguishes its end from an error by errno alone. */
         for (const struct dirent *entry; errno = 0, (entry = readdir(dir));) {
             if (w->finds_programs)
                 files_take_program(w, fd, folder, entry);
@@ -364,7 +364,7 @@ static const char *files_there_beside(struct coverage_files *f, const char *path
     return access(own, F_OK) && !access(other, F_OK) ? other : own;
 }
 
-/* The first bytes of a file that can be looked at twice. *error is 0, or why it has none. */
+/* The first bytes of a file that can be read twice. *error is 0, or why it has none. */
 static size_t files_head(const char *path, uint8_t head[8], int *error)
 {
     struct stat st;
@@ -443,7 +443,7 @@ static size_t files_trace_stem(const char *name)
     return 0;
 }
 
-/* The last part of the name, without slashes behind it; of a tracefile without its suffix. */
+/* The last part of the name, without slashes after it; of a tracefile without its suffix. */
 static const char *files_test_name(struct coverage_files *f, const char *path)
 {
     size_t len = strlen(path);
@@ -629,7 +629,7 @@ static const char *files_unmangled(struct coverage_files *f, const char *path)
     return path_tidy(name, &f->arena);
 }
 
-enum { NAMESAKES = 4096 }; /* looked at for one counters file */
+enum { NAMESAKES = 4096 }; /* tried for one counters file */
 
 /* Step 3 above, of counters that belong at `path`; `stamp` is theirs, or NULL: whatever it is.
  * *is_tie: another one is as near. */

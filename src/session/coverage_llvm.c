@@ -107,7 +107,7 @@ static bool program_read_sections(struct object *o, struct llvm_sections *s, str
     return s->units.len > 0;
 }
 
-/* A number with blanks behind it, as in the heads of an archive. */
+/* A number followed by blanks, as in the heads of an archive. */
 static bool decimal(const char *at, size_t len, uint64_t *value)
 {
     size_t i = 0;
@@ -271,8 +271,8 @@ static struct scope *sums_scope(struct sums *s, const char *key, size_t len, con
 }
 
 /* A profile that names one program is that program's; one that was merged of several names all of
- * them, and is nobody's. LLVM 18 numbered test vectors another way: bits of the two are never
- * united, but are sums of their own. */
+ * them, and has no single owner. LLVM 18 numbered test vectors another way: bits of the two are
+ * never united, but are sums of their own. */
 static void sums_add(struct sums *s, const struct llvm_profile *p, const char *path)
 {
     char key[256];
@@ -331,7 +331,7 @@ static bool is_first_of_file(struct met_files *met, const struct file_map *file)
     return is_new;
 }
 
-/* What was whole of a file that breaks off is kept: profiles in it are complete or not there.
+/* The intact part of a file that breaks off is kept: profiles in it are complete or not there.
  * An item of the parallel loop: one file, which may hold several profiles.
  *
  *     file ─► profile, in the thread's memory ─► the thread's sum of its build-id
@@ -455,8 +455,8 @@ static void part_others(struct sums *s, uint32_t scope, const struct program *ow
     map_deinit(&own);
 }
 
-/* Object files have no build-id, only what is linked of them has: where nothing else is left that
- * has no counters, the sum of an unknown program is looked up by name, as one that names none. */
+/* Object files have no build-id, only what is linked of them has: where nothing else without
+ * counters is left, the sum of an unknown program is looked up by name, as one that names none. */
 static void give_to_objects(struct sums *s, uint32_t scope)
 {
     struct scope *from = &s->scopes.at[scope];
@@ -469,9 +469,9 @@ static void give_to_objects(struct sums *s, uint32_t scope)
     llvm_profile_deinit(&sum);
 }
 
-/* By build-id. What is left goes to the only program that has nothing, or to object files.
- * A build-id is that of a program or of none: copies of a program share its sum, as they are asked
- * for by the same id. */
+/* By build-id. The rest goes to the only program that has nothing, or to object files.
+ * A build-id is that of a program or of none: copies of a program share its sum, as they are looked
+ * up by the same id. */
 static void find_scopes(struct llvm_reading *r, struct sums *s)
 {
     uint32_t without = 0, last = NONE, without_id = 0;
@@ -566,7 +566,7 @@ static void gather(struct llvm_reading *r, struct scope *scope, const struct llv
  *
  * Inline functions of a header are in several programs under one name: were each of them given the
  * counts of a sum that names none, a line would be counted once for each. Variants by #if of one
- * control flow cannot be told apart: counts of all of them are better than none. */
+ * control flow look alike: counts of all of them are better than none. */
 static struct llvm_counters counters_of(struct llvm_reading *r, struct sums *s,
                                         const struct program *p, const struct llvm_mapped *f)
 {
@@ -658,7 +658,7 @@ static bool program_has_counters(const struct llvm_reading *r, struct sums *s,
     return has_name;
 }
 
-/* All programs, by the sums of one test or of all. Programs that did not run are told of once. */
+/* All programs, by the sums of one test or of all. Programs that did not run are reported once. */
 static void count_all(struct llvm_reading *r, struct sums *s, bool is_first)
 {
     uint64_t met = 0;

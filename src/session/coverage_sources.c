@@ -3,10 +3,10 @@
  *
  * The same header has a different name in the notes of each object: relative to where its compiler
  * ran, through a link, with `..` in it. Each raw name, with the folder that it is relative to, is
- * looked at once and then known by its number; a build of ten thousand objects names the same
+ * resolved once and then known by its number; a build of ten thousand objects names the same
  * hundred headers each time. The steps are: make it whole, tidy it, apply --path-map, filter.
  *
- * The project is found by the sources, as nobody wants the coverage of /usr/include: the working
+ * The project is found by the sources, as no user wants the coverage of /usr/include: the working
  * copy of a version-control system (`.git` and the like) around the current folder or the first
  * operand, if it has any of the sources; else the current folder; else, for a build folder beside
  * the sources, the folder that all of them are in. */
@@ -261,8 +261,8 @@ static const char *working_copy(const char *folder, struct arena *a)
     return NULL;
 }
 
-/* For a folder that cannot be found, its name as it is: nobody will find anything in it. The
- * outermost working copy counts, so that a submodule's sources are those of the whole. */
+/* For a folder that cannot be found, its name as it is: nothing will be found in it. The outermost
+ * working copy counts, so that a submodule's sources are those of the whole. */
 const char *project_folder(const char *folder, struct arena *a)
 {
     char real[PATH_MAX];

@@ -69,8 +69,8 @@ static bool read_profile(struct diagnosed *d, const struct diagnosed_options *o)
     return ok;
 }
 
-/* What the embedded recorder said of itself, if this is what was made of it. The recorder's memory
- * may lie beside the profile of an older run: sums must agree. */
+/* The embedded recorder's report on itself, if this profile came from it. The recorder's memory may
+ * lie beside the profile of an older run: sums must agree. */
 static void take_embedded(struct diagnosed *d)
 {
     const struct profile *p = d->input.measured, *same = &d->embedded.time;

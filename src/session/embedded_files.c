@@ -1,7 +1,7 @@
 /* From a target's bytes to gmon.out and gcda files, and the serial line that the bytes may come
  * from.
  *
- * The embedded recorder sends, dumps or leaves in memory any of these, told apart by their first
+ * The embedded recorder sends, dumps or leaves in memory any of these, distinguished by their first
  * bytes:
  *
  *   images of its memory (one for each core)     ─► gmon.out, gmon.stack.out, the memory itself
@@ -11,8 +11,8 @@
  *   a console with Zephyr's dump of coverage     ─► NAME.gcda
  *
  * Everything is read and checked before anything is written, so a dump that is cut short leaves
- * the folder as it was. File names come from the target: they are put below the folder that was
- * asked for, and refused if they lead out of it. */
+ * the folder as it was. File names come from the target: they are put below the requested folder,
+ * and refused if they lead out of it. */
 #include "session/embedded_files.h"
 
 #include "base/file.h"
@@ -42,7 +42,7 @@ struct received {
     struct bytes memory; /* the images */
     struct bytes gmon;   /* a finished file */
     VEC(struct received_counters) objects;
-    VEC(const char *) left_out; /* what is damaged of a console, and why */
+    VEC(const char *) left_out; /* damaged parts of a console, and why */
 };
 
 bool make_folders_of(const char *path, struct err *e)
@@ -149,8 +149,8 @@ static bool embedded_read_coverage(struct cursor *in, struct received *r, const 
     return true;
 }
 
-/* Tells what the bytes are and reads them. What is behind the images counts only if it is
- * coverage: a dump of all memory has anything there. */
+/* Recognises the bytes and reads them. What follows the images counts only if it is coverage: a
+ * dump of all memory has anything there. */
 static bool files_read_all(struct bytes all, const char *name, struct received *r,
                            const char *folder, struct err *e)
 {
@@ -254,8 +254,8 @@ static bool embedded_write_counters(const struct received_counters *o, struct ar
     return ok;
 }
 
-/* What the image says of the program that left it is held against the ELF file. Another program
- * is refused; one that cannot tell is noted. */
+/* The image's facts about its program are compared with the ELF file. Another program is refused;
+ * one without such facts is noted. */
 static bool embedded_check_program(const struct received *r, const struct embedded_request *request,
                                    struct out *out, struct err *e)
 {

@@ -2,7 +2,7 @@
  *
  *     gmon.out            calls and samples
  *     gmon.stack.out      stack depths, if they were sampled
- *     monarc.memory       the recorder's memory as it came: what it says of itself
+ *     monarc.memory       the recorder's memory as it came: its report on itself
  *     PATH.gcda, .gcno    coverage, below the folder under the names they were compiled with
  */
 #ifndef MONARC_SESSION_EMBEDDED_FILES_H
@@ -26,13 +26,13 @@ struct embedded_request {
 };
 
 /* Recognises what the bytes are (memory images, alone or in a dump; a stream of coverage; both, one
- * behind the other; a gmon.out) and writes the files; says on `out` what was written and what was
+ * after the other; a gmon.out) and writes the files; says on `out` what was written and what was
  * lost. Nothing is written if anything is damaged. */
 MUST_CHECK bool embedded_files_write(struct bytes in, const char *name,
                                      const struct embedded_request *request, struct out *out,
                                      struct err *e);
 
-/* The recorder's memory beside a profile, for what it says of itself; false if there is none. */
+/* The recorder's memory beside a profile, for its report on itself; false if there is none. */
 bool embedded_beside(const char *profile, struct embedded *out);
 
 /* Makes the folders of a path up to its last slash. */

@@ -1,4 +1,4 @@
-/* Telling files of other profilers from programs and profiles, and reading them.
+/* Recognising and reading files of other profilers.
  *
  * The first 64 kB decide which format a file has (importer_of()): each format has its magic number
  * or its first words there, and text that no format knows is none of them. So it costs one read to
@@ -23,7 +23,7 @@
 
 enum { FIRST_BYTES = 1 << 16 };
 
-/* Pipes are left alone: what is read of them is gone. */
+/* Pipes are left alone: reading consumes them. */
 bool is_imported(const char *path)
 {
     struct stat st;

@@ -6,7 +6,7 @@
  * Files are read on several threads, each with its own sums, which are added up at the end: adding
  * is commutative, and what is written is sorted, so the bytes do not depend on threads or order.
  *
- *     raw files ──► sum of the build-ids a   ──► raw: one profile behind the other
+ *     raw files ──► sum of the build-ids a   ──► raw: one profile after the other
  *                   sum of the build-ids b   ──► indexed, text: all of them, added up
  *
  * Raw profiles that name other programs stay apart in a raw file, since functions of one name, as
@@ -106,7 +106,7 @@ static int by_text(const void *left, const void *right)
  *     runs/all.profdata                  the output, of an earlier sum: not taken
  *     runs/last.profdata                 beside raw ones, and so perhaps their sum: not taken
  *
- * A folder that cannot be looked at is an error, as a file would be that cannot be read. */
+ * A folder that cannot be searched is an error, as a file would be that cannot be read. */
 static bool take_folder(struct llvm_inputs *out, const char *folder, const struct stat *output,
                         struct map *met, bool *has_any, struct err *e)
 {
@@ -141,7 +141,7 @@ static bool take_folder(struct llvm_inputs *out, const char *folder, const struc
     return ok;
 }
 
-/* A folder that has none stays what it is called: who reads it says what is wrong with it. */
+/* A folder that has none stays what it is called: its reader reports what is wrong with it. */
 bool llvm_inputs_find(char *const *operands, size_t len, const char *output,
                       struct llvm_inputs *out, struct err *e)
 {
@@ -331,7 +331,7 @@ static bool read_first(const char *path, struct llvm_profile *out, struct err *e
 }
 
 /* What did not add up, in functions: their counters, or their values. Two compilers, or two builds
- * that name and hash do not tell apart, have other numbers of these. The larger side was kept, so
+ * that name and hash do not distinguish, have other numbers of these. The larger side was kept, so
  * that the sum does not depend on the order. */
 struct lost {
     uint64_t misfits, unlike_sites;
@@ -345,7 +345,7 @@ static void join(struct llvm_profile *p, struct lost *lost)
         lost->unlike_sites += p->functions.at[i].has_unlike_sites;
 }
 
-/* In a raw file one profile behind the other, by their ids; else all of them as one. */
+/* In a raw file one profile after the other, by their ids; else all of them as one. */
 static bool write_groups(struct groups *g, const struct llvm_target *to, struct writer *w,
                          struct lost *lost, struct err *e)
 {

@@ -93,7 +93,7 @@ bool profile_load(const struct profile_options *o, const char *path, struct file
                   err_in(e, name, "%s", why.line));
 }
 
-/* What one thread has to do, and what became of it. */
+/* The work of one thread, and its result. */
 struct stretch {
     const struct profile_options *options;
     char *const *paths;

@@ -8,17 +8,17 @@
 #include "output/out.h"
 #include "profile/format/format.h"
 
-/* What the command line says of files that do not say it themselves; zeroed: nothing. */
+/* Facts from the command line that files lack; zeroed: nothing. */
 struct profile_options {
     struct format_hint hint;
     const struct format *format; /* NULL: ask the bytes */
     const char *dimension;       /* histograms of others are left out; NULL: none are */
-    struct progress *progress;   /* told what is done; NULL: nobody is */
+    struct progress *progress;   /* counts finished work; NULL: not wanted */
 };
 
 struct object;
 
-/* The same with what a program says of word size and byte order where the options do not. */
+/* The same with a program's word size and byte order where the options do not. */
 struct profile_options profile_options_of(const struct profile_options *o,
                                           const struct object *program);
 

@@ -5,11 +5,11 @@
  * a recording whose addresses are all known is not resolved, and its symbols are not read.
  * Generated code has addresses of one process alone, and is looked up anew.
  *
- * A sample counts for the outermost call of MPI on its stack, as what the library does inside is
- * nobody's imbalance; a sample in one of MPI's libraries of which the call is not known, as the
- * recorder inside a program often leaves it, for those. If there is none, for the innermost
- * function, inlined ones included; or, by total times, for each function that is on the stack
- * outside of MPI, once.
+ * A sample counts for the outermost call of MPI on its stack, as the library's inner calls are no
+ * imbalance; a sample in one of MPI's libraries of which the call is not known, as the recorder
+ * inside a program often leaves it, for those. If there is none, for the innermost function,
+ * inlined ones included; or, by total times, for each function that is on the stack outside of MPI,
+ * once.
  *
  *     samples -> (rank, node), sorted -> seconds of each region -> rank_set_add()
  *
@@ -146,7 +146,7 @@ static bool rank_file_is_known(struct rank_files *f, struct rank_file *file)
 
 /* A call of MPI is one region in whichever library it was found. Functions are known by object and
  * address; those of other builds by module and name, static ones by their source, too, and in the
- * order in which they are met if that does not tell them apart. */
+ * order in which they are met if that does not distinguish them. */
 static uint32_t rank_region_of(struct rank_files *f, const struct rank_file *file,
                                struct names *names, uint32_t function, struct arena *scratch)
 {
@@ -241,7 +241,7 @@ static bool rank_file_resolve(struct rank_files *f, struct rank_file *file, stru
     return true;
 }
 
-/* Parents stand before their children, so one pass is enough. */
+/* Parents precede their children, so one pass is enough. */
 static void rank_file_regions(struct rank_files *f, struct rank_file *file)
 {
     const struct recording *r = &file->recorded.recording;
@@ -380,7 +380,7 @@ static size_t rank_file_infos(struct rank_files *f, struct rank_file *file, stru
     return len;
 }
 
-/* The event that was asked for, or the first; times alone can be compared with runtimes. */
+/* The requested event, or the first; times alone can be compared with runtimes. */
 static bool rank_file_event(struct rank_file *file, const char *wanted, struct err *e)
 {
     const struct recording *r = &file->recorded.recording;

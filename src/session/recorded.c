@@ -56,8 +56,8 @@ static bool recorded_is_more(struct object *file, const struct excerpt_facts *to
 
 /* Looks for the object's file. What is looked through (--symbols) is read once, when the first
  * object needs it. False for trouble with that alone: a file that is not there is no failure. One
- * that could not be read makes the report less than whole, unless the recording tells about the
- * object itself and nobody but the system is to blame. */
+ * that could not be read makes the report less than whole, unless the recording has the object's
+ * symbols itself and only the system is to blame. */
 static bool recorded_find_file(struct recorded *r, struct space_object *object,
                                const struct recorded_options *o, bool is_told, struct object **file,
                                struct err *e)
@@ -77,7 +77,7 @@ static bool recorded_find_file(struct recorded *r, struct space_object *object,
     return true;
 }
 
-/* What the recording tells counts, unless somebody brings a file that knows more. */
+/* The recording's own names count, unless the user has a file that knows more. */
 static bool recorded_open_file(struct recorded *r, struct space_object *object,
                                const struct recorded_options *o, struct err *e)
 {
@@ -174,7 +174,7 @@ static uint64_t recorded_end_of_phase(const struct recording *r, size_t mark)
     return end;
 }
 
-/* A region lasts until its end, behind the ends of those of its name that began in it: regions nest
+/* A region lasts until its end, after the ends of those of its name that began in it: regions nest
  * in themselves where functions recurse. Marks of one thread stand in the order of time. */
 static uint64_t recorded_end_of_region(const struct recording *r, size_t mark)
 {
@@ -194,8 +194,8 @@ static uint64_t recorded_end_of_region(const struct recording *r, size_t mark)
 
 /* --- windows of a series
  *
- * Its runs follow each other in time, and a time that is asked for is one of each run's: --from 2
- * is what came later than 2 s after the start of every run. */
+ * Its runs follow each other in time, and a requested time is one of each run's: --from 2 is what
+ * came later than 2 s after the start of every run. */
 
 /* When a part began: its processes have the times of the sum. */
 static uint64_t recorded_part_begin(const struct recording *r, size_t part)
@@ -341,7 +341,7 @@ static void recorded_place_samples(struct recorded *r, const struct functions *f
 
 /* --- all together ---------------------------------------------------------------------------- */
 
-/* All keys that the recording has, for who asks for another one. */
+/* All keys that the recording has, for a message about a missing one. */
 static const char *recorded_label_keys(struct recorded *r)
 {
     const struct recording *recording = &r->recording;

@@ -28,7 +28,7 @@ struct recorded_filter {
     const char *by_label; /* values of this key are outermost frames; or NULL */
 };
 
-/* Whether it was asked for a part at all. */
+/* Whether a part was requested at all. */
 static inline bool recorded_filter_chooses(const struct recorded_filter *f)
 {
     return f->event || f->program || f->named_thread || f->phase || f->pid || f->has_from ||
@@ -40,7 +40,7 @@ struct recorded {
     struct arena arena;
     struct recording recording;
     struct space space;
-    struct profile profile; /* calls and blocks, at their places; samples if asked for */
+    struct profile profile; /* calls and blocks, at their places; samples on request */
     struct recording_choice choice;
     struct parallelism parallelism; /* with has_latency */
     struct recording_weights weights;
@@ -48,15 +48,15 @@ struct recorded {
     struct stacks stacks;
     double *host_self; /* per function: as stacks.self, but of all code in it, inlined or not */
     struct recording_summary summary;
-    struct other_measures others; /* all other events, unless one was asked for */
+    struct other_measures others; /* all other events, unless one was requested */
     VEC(const char *) notes;      /* what the recording lacks, as sentences */
     struct err unread;   /* a file that may be there but could not be read: .system; 0: none */
     const char *missing; /* an object with samples or calls whose file is not to be had, or NULL */
-    bool missing_has_names;     /* the recording tells its functions' names */
+    bool missing_has_names;     /* the recording has its functions' names */
     const char *missing_why;    /* what opening it said, its name in front; NULL: it is not there */
     const char *replaced;       /* one whose file is another one by now, or NULL */
-    const char *damaged;        /* why what is told of an object cannot be used, or NULL */
-    const char *without_code;   /* one whose machine code was asked for and is not to be had */
+    const char *damaged;        /* why an object's excerpts cannot be used, or NULL */
+    const char *without_code;   /* one whose requested machine code is missing */
     const char *left_out;       /* one whose lines are not all in the recording, nor to be had */
     struct symbol_files *files; /* once needed */
 };
@@ -87,9 +87,9 @@ char **recorded_runs(const char *folder, struct arena *a, size_t *len);
  * least one: the folder, whose reader says what is wrong with it. */
 char **recorded_below(const char *folder, struct arena *a, size_t *len);
 
-/* The recordings of single ranks in the folder of a job, behind what they were reduced to, if they
- * were; merging knows what is in that already. Folders that are not complete are in the list, so
- * that reading says what is wrong with them. Of any other folder: itself. The texts are in `a`. */
+/* The recordings of single ranks in the folder of a job, after their reduction, if there is one;
+ * merging knows what is in that already. Folders that are not complete are in the list, so that
+ * reading says what is wrong with them. Of any other folder: itself. The texts are in `a`. */
 char **recorded_ranks(char *folder, struct arena *a, size_t *len);
 
 /* The folders PID and PID.N in it, which recorders inside its processes left; NULL for trouble. */
@@ -128,14 +128,14 @@ MUST_CHECK bool recorded_read_all(char *const *folders, size_t len, const struct
 MUST_CHECK bool recorded_open(struct recorded *r, char *const *folders, size_t len,
                               const struct recorded_options *o, struct functions *f, struct err *e);
 
-/* The two steps of recorded_open() behind reading: for a run in r->run. */
+/* The two steps of recorded_open() after reading: for a run in r->run. */
 MUST_CHECK bool recorded_resolve(struct recorded *r, const char *name,
                                  const struct recorded_options *o, struct functions *f,
                                  struct err *e);
 
 /* Adds to r->notes. */
 /* The frames of nodes where inlined functions are named; NULL where nodes are one frame each, as
- * nothing was inlined or nobody asks. */
+ * nothing was inlined or they are not wanted. */
 const struct call_frames *recorded_frames(const struct recorded *r);
 
 void recorded_take_notes(struct recorded *r, bool has_calls);

@@ -30,7 +30,7 @@ bool is_folder(const char *path)
 /* run-N. */
 static int recorded_is_run_folder(const struct dirent *entry)
 {
-    /* Looked at only behind "run-", so that shorter names do no harm. */
+    /* Read only after "run-", so that shorter names do no harm. */
     const char *number = entry->d_name + 4;
     return !strncmp(entry->d_name, "run-", 4) && *number && !number[strspn(number, "0123456789")];
 }
@@ -315,7 +315,7 @@ static bool recorded_read_one(const char *folder, const struct profile_options *
     struct arena scratch = {0};
     struct file_buffer b = {0};
     const char *path;
-    /* A file is somebody else's recording: perf.data and what else is imported. */
+    /* A file is another tool's recording: perf.data and what else is imported. */
     if (!is_folder(folder) || is_perf_folder(folder))
         return imported_read(folder, out, e);
     bool ok = read_side(folder, &b, &path, &scratch, e);

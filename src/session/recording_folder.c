@@ -8,10 +8,10 @@
  * that of several runs that end together each finds a state that the others left whole. What was
  * recorded is never lost: where NAME cannot be had, the recording takes another name (NAME.2, or
  * for prog.monarc prog.2.monarc) and says why. It cannot be had if another run of that name ended
- * in the meantime, whose recording nobody has seen yet; if NAME.old holds something of the user's;
+ * in the meantime, whose recording no user has seen yet; if NAME.old holds something of the user's;
  * or if a rename fails.
  *
- * Whoever makes a recording holds a lock on its working folder. One that nobody holds was left by a
+ * Whoever makes a recording holds a lock on its working folder. One without a lock was left by a
  * run that was killed: the next run of that name removes it if it is empty, and names it otherwise,
  * for 'monarc recover'.
  *
@@ -44,7 +44,7 @@ static bool is_our_folder(const char *name)
     return *number >= '0' && *number <= '9';
 }
 
-/* Removes the files of a recording from a folder, and from folders in it, as deep as told. Others'
+/* Removes the files of a recording from a folder, and from folders in it, down to `depth`. Others'
  * files stay, and the folder with them. */
 static void remove_files(int fd, int depth)
 {
@@ -121,8 +121,8 @@ static void unlock(int lock)
 }
 
 /* Locks the folder that `name` lies in: the descriptor, or -1. Without the lock, rename() still
- * decides who is first. Others hold it for a moment; who holds it longer is not one of us, but
- * perhaps flock(1) that started us. */
+ * decides who is first. Others hold it for a moment; a longer holder is not one of us, but perhaps
+ * flock(1) that started us. */
 static int lock_parent(const char *name, struct arena *a)
 {
     enum { TRIES = 100, WAIT_NS = 10000000 };

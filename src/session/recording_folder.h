@@ -12,14 +12,13 @@
 
 /* Texts are in the arena that the folder was made with. */
 struct recording_folder {
-    const char *name;    /* as the user will call it */
-    const char *working; /* absolute; where it is made */
-    ino_t seen;          /* what had the name when this was begun; 0: nothing */
-    const char
-        *elsewhere;   /* after keeping: why `name` is not the one that was asked for, or NULL */
-    const char *left; /* a working folder of that name that a killed run left, or NULL */
-    size_t left_len;  /* how many there are */
-    int lock;         /* on the working folder while it is one; or -1 */
+    const char *name;      /* as the user will call it */
+    const char *working;   /* absolute; where it is made */
+    ino_t seen;            /* what had the name when this was begun; 0: nothing */
+    const char *elsewhere; /* after keeping: why `name` is not the requested one, or NULL */
+    const char *left;      /* a working folder of that name that a killed run left, or NULL */
+    size_t left_len;       /* how many there are */
+    int lock;              /* on the working folder while it is one; or -1 */
 };
 
 /* Makes a working folder beside `name`. Fails if `name` exists and holds anything but a recording.

@@ -2,8 +2,8 @@
  * a comparison, and trees of recorded stacks.
  *
  * Each part is a short bridge from the files that a session opened to the input of one analysis,
- * so that `flat`, the page and the terminal ask for the same thing in the same way. Nothing is
- * analysed here. What is made lives in the session's arena and dies with it.
+ * so that `flat`, the page and the terminal get the same input in the same way. Nothing is analysed
+ * here. What is made lives in the session's arena and dies with it.
  *
  * Only the sides differ: a comparison wants to know how much runs vary, so it takes each run by
  * itself, opens it, adds its numbers to the side, and closes it before the next. Memory is that of
@@ -218,7 +218,7 @@ void stack_edits_deinit(struct stack_edits *edits)
 }
 
 /* A tree of all stacks has millions of nodes. Without limits of the user's, branches below half a
- * percent are left out, and so is all that is behind the thousandth row. */
+ * percent are left out, and so is all after the thousandth row. */
 enum { MOST_ROWS = 1000 };
 #define MIN_PERCENT 0.5
 
@@ -248,7 +248,7 @@ static void make_tree(struct call_trees *c, struct call_rows *rows, uint32_t fun
     call_rows_make(rows, &c->tree, &q, &c->session->arena);
 }
 
-/* One tree for each function that was asked for, in the order of the table of functions. */
+/* One tree for each requested function, in the order of the table of functions. */
 static void make_trees(struct call_trees *c)
 {
     size_t len = c->request->function ? c->wanted.all.len : 1;

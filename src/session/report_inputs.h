@@ -23,14 +23,14 @@ struct sources {
     struct source_lines lines;
 };
 
-/* Opens, reads and analyses; fails too if the function or file that was asked for is not there. The
- * rest of `input` may be filled before. sources_close() after failure, too. */
+/* Opens, reads and analyses; fails too if the requested function or file is not there. The rest of
+ * `input` may be filled before. sources_close() after failure, too. */
 MUST_CHECK bool sources_open(struct sources *s, struct sources_options *o, struct err *e);
 void sources_close(struct sources *s, struct sources_options *o);
 
 /* A line table of what a session has opened. */
 
-/* All that lines_make() wants but how names are shown and whether inlined code is told apart. The
+/* All that lines_make() wants but how names are shown and whether inlined code is separate. The
  * session was opened with `places_samples`. false: the program has no lines. */
 MUST_CHECK bool session_lines_input(struct session *s, const char *program, struct lines_input *in,
                                     struct err *e);
@@ -46,9 +46,9 @@ struct side_names {
     bool by_lines; /* compare lines instead of functions */
 };
 
-/* Into a zeroed *s. `base` says how files are read; its operands are not looked at.
- * run_set_deinit() after failure, too. What may not be read by this user is missing on that side,
- * and s->unread says so; trouble with the system is a failure, as it would look like a change. */
+/* Into a zeroed *s. `base` says how files are read; its operands are ignored. run_set_deinit()
+ * after failure, too. What may not be read by this user is missing on that side, and s->unread says
+ * so; trouble with the system is a failure, as it would look like a change. */
 MUST_CHECK bool side_open(struct run_set *s, const struct session_options *base,
                           const struct side_names *names, struct err *e);
 
@@ -61,7 +61,7 @@ struct stack_edits {
     bool folds_recursion; /* a function that is on its own stack is shown once */
 };
 
-/* Tells `frames` of them; `names` are those of its functions. Fails if a pattern or an object is of
+/* Gives them to `frames`; `names` are those of its functions. Fails if a pattern or an object is of
  * no function. Lives in the session's arena. */
 MUST_CHECK bool stack_edits_apply(const struct stack_edits *edits, struct named_frames *frames,
                                   struct names *names, struct session *s, struct err *e);
@@ -93,7 +93,7 @@ struct call_trees {
     struct named_frames frames;
     struct names names;
     struct call_tree tree;
-    struct function_list wanted; /* one of each function that is asked for */
+    struct function_list wanted; /* one of each requested function */
     struct call_report report;   /* what a report prints */
 };
 

@@ -1,15 +1,14 @@
 /* Opening what a command was given: a program with its profiles, or recordings.
  *
- * Operands are told apart by what the files are, never by the names they bear, in this order: a
- * folder or another profiler's file is a recording; everything else is PROGRAM [PROFILE...].
- * Without a profile, the newer of gmon.out and PROGRAM.monarc is taken, and the other one is
- * mentioned.
+ * The contents of files distinguish operands, never their names, in this order: a folder or another
+ * profiler's file is a recording; everything else is PROGRAM [PROFILE...]. Without a profile, the
+ * newer of gmon.out and PROGRAM.monarc is taken, and the other one is mentioned.
  *
  *   PROGRAM PROFILE...  object, functions ─► profile ─► fit ─► self times ┐
  *                                                                         ├─► graph, names,
  *   RECORDING...        recorded_open(): functions, stacks, self times ───┘   summary
  *
- * Behind the junction no report asks which of the two it was, but for `summary.run` and
+ * After the junction no report asks which of the two it was, but for `summary.run` and
  * `summary.stacks`, which only a recording has.
  *
  * What holds throughout: a profile that the program cannot have left is refused unless --force
@@ -56,8 +55,8 @@ static bool session_is_later(struct timespec a, struct timespec b)
 }
 
 /* Named are recordings as `monarc run` names them; other folders, and files of other profilers, are
- * taken only when they are asked for. A recording's time is that of its file, since a folder's
- * changes with whatever is put into it. Cost: a look at each NAME.monarc of the folder. */
+ * taken only on request. A recording's time is that of its file, since a folder's changes with
+ * whatever is put into it. Cost: a look at each NAME.monarc of the folder. */
 bool session_find_newest(struct session_newest *n, const char *command, struct err *e)
 {
     struct timespec newest = {0};
@@ -152,7 +151,7 @@ static bool folder_has_coverage(const char *folder, int depth)
  *     default.raw       by its first bytes: a profile of LLVM's
  *     program           ELF, whatever it is called
  *
- * Traces in JSON and XML are not asked for: profiles of other programs are, too. */
+ * Traces in JSON and XML are not tried: profiles of other programs are such files, too. */
 static bool holds_coverage(const char *name)
 {
     if (is_folder(name))
@@ -415,7 +414,7 @@ static bool session_open_gmon(struct session *s, struct session_options *o, stru
             "tell functions apart that begin in the same %d bytes (%" PRIu32 " such function%s)",
             s->functions.at[m.first].name, s->functions.at[m.into].name, MERGED_CALLS_BYTES,
             m.functions, m.functions == 1 ? "" : "s");
-    /* Functions that only the unwind tables tell apart have addresses for names. */
+    /* Functions that only the unwind tables separate have addresses for names. */
     double unnamed = 0;
     for (uint32_t i = 0; i < s->functions.len; i++)
         unnamed += s->functions.at[i].is_unwind_range ? s->time.self[i] : 0;
@@ -493,10 +492,10 @@ bool session_open(struct session *s, struct session_options *o, struct err *e)
     s->summary.profiles_len = o->profiles_len;
     if (o->is_recording ? !session_open_recording(s, o, e) : !session_open_gmon(s, o, e))
         return false;
-    /* Who prints entries has them ranked: entries_make(). */
+    /* Reports of entries need them ranked: entries_make(). */
     struct graph_rules rules = {.is_unranked = true};
     progress_phase(o->read.progress, "adding up", 0);
-    /* Adds to the rules of the graph what was asked for. */
+    /* Adds the user's choices to the rules of the graph. */
     if (o->adds_static) {
         if (o->is_recording)
             return err_set(e,
@@ -597,8 +596,8 @@ bool session_has_debug_info(const struct session *s)
 
 /* What an operand of a command is, by its name and its first bytes. */
 
-/* A FIFO is opened without waiting for its writer, and not read to its end. What cannot be looked
- * at may be one: whoever opens it says what is wrong. */
+/* A FIFO is opened without waiting for its writer, and not read to its end. What cannot be
+ * inspected may be one: whoever opens it says what is wrong. */
 bool is_program(const char *path)
 {
     char magic[4];
@@ -626,8 +625,8 @@ static bool has_recording(const char *folder)
     return has_one;
 }
 
-/* A file is told by its name, a folder by what is in it. A folder NAME.monarc without a recording
- * is a recording that failed, not coverage. */
+/* A file is recognised by its name, a folder by its contents. A folder NAME.monarc without a
+ * recording is a recording that failed, not coverage. */
 bool is_coverage_operand(const char *name)
 {
     static const char *const OTHERS[] = {".json", ".xml", ".a"};

@@ -40,7 +40,7 @@ struct session_options {
     enum session_others others;
     bool keeps_pieces;   /* .cold and .part as functions of their own */
     bool names_inlined;  /* of recordings: inlined functions have times of their own */
-    bool has_hosts;      /* asked for: they are part of the functions that they are in */
+    bool has_hosts;      /* requested: they are part of the functions that they are in */
     bool places_samples; /* of recordings, into the profile: for reports that go by address */
     bool shows_labels;   /* of recordings: values of a label are rows, not frames */
 
@@ -72,7 +72,7 @@ struct session {
     struct profile profile;
     struct attribution time;
     struct sharing sharing;    /* of a profile's bins */
-    struct static_calls calls; /* where asked for */
+    struct static_calls calls; /* where requested */
     struct graph graph;
     struct names names;
     struct fit fit;
@@ -95,8 +95,8 @@ struct object **session_objects(struct session *s);
  * was reported is less than the files promise. */
 MUST_CHECK bool session_debug_is_whole(const struct session *s, struct err *e);
 
-/* The same of files that are there but could not be read because of trouble with the system: what
- * was made of the rest is not worth replacing a file for. */
+/* The same of files that are there but could not be read because of trouble with the system: a
+ * result from the rest must not replace a file. */
 MUST_CHECK bool session_is_read(const struct session *s, struct err *e);
 
 /* Whether any of them has line numbers. */
@@ -130,7 +130,7 @@ struct operand_mix {
 };
 struct operand_mix operand_mix_of(char *const *names, size_t len);
 
-/* Whether the operand, one of those looked at, is coverage's; whether it is a profile's:
+/* Whether the operand, one of those inspected, is coverage's; whether it is a profile's:
  *
  *     prog a.profraw                   coverage
  *     prog gmon.out a.profraw          both are of prog

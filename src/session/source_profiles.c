@@ -6,8 +6,8 @@
  *     AutoFDO, LLVM's sample profiles ───────────────────────────────────────────────────────┘
  *
  * Samples of all files are added up before they are mapped, as blocks with more samples are less
- * uncertain. Of a recording only what was sampled in the program itself counts; the rest is told.
- * Stacks say who called whom where no calls were counted.
+ * uncertain. Of a recording only what was sampled in the program itself counts; the rest is
+ * reported. Stacks say who called whom where no calls were counted.
  *
  * A program is known by its build-id. Samples of another build have other addresses, and are
  * refused without --force. Counts of lines need no program at all. Memory is the input's and that
@@ -155,7 +155,7 @@ bool source_merge(const struct source_output *target, char *const *paths, size_t
     *note = NULL;
     for (size_t i = 0; ok && i < len; i++) {
         ok = source_profile_load(paths[i], &sum, &format, &found, e);
-        /* The first one decides; what was read of it as positions is not what is written. */
+        /* The first one decides; positions that were read are not written. */
         if (ok && i == 0 && source_format_is_by_address(format) &&
             (!to || to->kind == format->kind)) {
             source_profile_deinit(&sum);
@@ -163,8 +163,8 @@ bool source_merge(const struct source_output *target, char *const *paths, size_t
         }
         if (ok && (source_format_is_by_address(format) || (to && source_format_is_by_address(to))))
             ok = refuse_conversion(paths[i], format, to ? to : format, e);
-        /* What was not asked for is as in the first input that has it; LLVM's files tell no version
-         * of gcc's, and the default is that of gcc 12. */
+        /* What was not requested is as in the first input that has it; LLVM's files name no version
+         * of gcc, and the default is that of gcc 12. */
         to = to ? to : format;
         version = version ? version : found;
     }
@@ -203,7 +203,7 @@ static uint32_t release_of(const char *producer)
 }
 
 /* Assemblers and linkers have units, too; the first compiler counts. Without debug information,
- * .comment may tell. */
+ * .comment may have it. */
 static void find_producer(struct source_inputs *s)
 {
     const char *found = NULL;
@@ -274,8 +274,8 @@ static bool add_profile(struct source_inputs *s, const struct source_request *r,
 
 /* ---- profiles of BOLT */
 
-/* Told apart from other profiles by source position, as they have none, and need the program to
- * become one. NULL for another file. Standard input could not be read again. */
+/* Distinguished from profiles by source position, as they have none, and need the program to become
+ * one. NULL for another file. Standard input could not be read again. */
 static const struct source_format *format_by_address(const char *path)
 {
     struct file_buffer b = {0};
@@ -297,7 +297,7 @@ static bool add_preaggregated(struct source_inputs *s, const char *path, struct 
     for (size_t i = 0; ok && i < p.lines.len; i++) {
         const struct preaggregated_line *l = &p.lines.at[i];
         uint64_t at[PREAGGREGATED_PLACES] = {0};
-        /* Of a line of fewer addresses the others are place 0; they are not looked at. */
+        /* Of a line of fewer addresses the others are place 0; they are not read. */
         for (size_t k = 0; k < PREAGGREGATED_PLACES; k++) {
             const struct preaggregated_place *place = &p.places.at[l->places[k]];
             /* -1, -2 and -3 stand for what is not known, or not ours. */
@@ -347,7 +347,7 @@ static bool fdata_symbol(const struct source_inputs *s, const struct map *of_nam
  *     1 work 47 1 work 4a 3 90000    an edge within work: from its address + 47 to + 4a
  *     1 work 5d 1 often/1 0 0 75     a call, of the first static function of that name
  *     0 [unknown] 0 1 main 0 0 1     main was entered from elsewhere: one end alone
- *     1 other 47 1 other 4a 0 12     no function of ours: a stranger's, which is told
+ *     1 other 47 1 other 4a 0 12     no function of ours: a stranger's, which is reported
  *     1 work 23 7                    a sample, in a file that says so in its first line
  *
  * Symbols are numbered first, those of a name by address, so that each line finds its own at once;
@@ -450,7 +450,7 @@ static bool find_program(struct source_inputs *s, const struct source_request *r
 }
 
 /* Branches that the CPU noted, as far as one of their ends is in the program. They are of the whole
- * recording: of a part that was asked for, only its samples are known. */
+ * recording: of a requested part, only its samples are known. */
 static void add_branches(struct source_inputs *s, const struct recording *rec,
                          const bool *is_program)
 {
@@ -473,7 +473,7 @@ static void add_recording(struct source_inputs *s, const struct recorded *run,
     const struct recording *rec = &run->recording;
     const struct recording_weights *w = &run->weights;
     size_t len = rec->nodes.len;
-    /* Nodes stand behind their callers, so that one pass from the end sums up what is below each.
+    /* Nodes follow their callers, so that one pass from the end sums up what is below each.
      */
     double *below = ARENA_NEW(&scratch, double, len + 1);
     for (size_t i = len; i-- > 1;) {
@@ -508,7 +508,7 @@ static void add_recording(struct source_inputs *s, const struct recorded *run,
 
 /* ---- all inputs */
 
-/* What is read of recordings before the program is known: its path. */
+/* Reads of recordings what comes before the program is known: its path. */
 static bool open_program(struct source_inputs *s, const struct source_request *r,
                          const struct recording *rec, const char *path, struct err *e)
 {

@@ -1,5 +1,5 @@
-/* monarc optimize: what was measured of a program, in whatever files, as the profile by source
- * position that its compiler takes. */
+/* monarc optimize: measurements of a program, in whatever files, as the profile by source position
+ * that its compiler takes. */
 #ifndef MONARC_SESSION_SOURCE_PROFILES_H
 #define MONARC_SESSION_SOURCE_PROFILES_H
 

@@ -251,7 +251,7 @@ static struct object *symbol_open_recorded(struct symbol_files *f, const struct 
     return file;
 }
 
-/* What `perf record` has copied of it, or what `perf archive` has packed and somebody unpacked:
+/* What `perf record` has copied of it, or what `perf archive` has packed and the user unpacked:
  * ~/.debug/.build-id/AB/CDEF.../elf. */
 static void symbol_try_kept(struct symbol_files *f, const struct recording_object *o,
                             struct object **best)

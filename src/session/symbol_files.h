@@ -1,4 +1,4 @@
-/* The files that know the functions of recorded objects: where they were, in a folder that somebody
+/* The files that know the functions of recorded objects: where they were, in a folder that the user
  * names, or from a debuginfod server. A file counts only with the build-id that was recorded. */
 #ifndef MONARC_SESSION_SYMBOL_FILES_H
 #define MONARC_SESSION_SYMBOL_FILES_H
@@ -31,18 +31,18 @@ struct object *symbol_files_open(struct symbol_files *f, const struct recording_
  * they are the objects, whatever lies under their paths now. They must stay open as long as *f. */
 void symbol_files_hold(struct symbol_files *f, struct object *const *files, size_t len);
 
-/* How much an object knows of itself: compares with that of others of the same build-id. */
+/* How much an object knows: to compare with others of the same build-id. */
 unsigned symbols_richness(enum object_symbol_source source, bool has_debug_info);
 
 /* Why the last question to a debuginfod server had no answer; NULL: none was asked, or it had. */
 const char *symbol_files_trouble(const struct symbol_files *f);
 
-/* Why one of the files that were looked at could not be read; .system is 0: all could. */
+/* Why one of the searched files could not be read; .system is 0: all could. */
 const struct err *symbol_files_unread(const struct symbol_files *f);
 
-/* Putting what files say of their functions into recordings, so that these stand alone. */
+/* Copies functions of files into recordings, so that these are complete. */
 
-/* What became of it. */
+/* The result. */
 struct recorded_symbols {
     size_t objects;            /* of which functions are wanted */
     size_t added;              /* that know more now */

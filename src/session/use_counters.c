@@ -301,7 +301,7 @@ static void use_drop(struct counters *c, const bool *is_kept)
     c->records.len = kept;
 }
 
-/* What became of one function of the old notes. */
+/* The result for one function of the old notes. */
 static void use_report(struct use_job *j, const struct notes *n, const struct notes_function *f,
                        const struct notes_function *now, enum use_state state, uint64_t count)
 {
@@ -380,7 +380,7 @@ static bool use_make_folders(const char *path, struct arena *a, struct err *e)
 }
 
 /* Where gcc looks for it depends on how the object is named when it is compiled, which notes do not
- * tell: a relative name becomes the whole path with '#' for '/', an absolute one a path below the
+ * say: a relative name becomes the whole path with '#' for '/', an absolute one a path below the
  * folder. So both are written. */
 static bool use_save(struct use_job *j, const struct arcs_file *counters, const char *notes,
                      struct err *e)
