@@ -2,8 +2,8 @@
  * screens out; and the editor in between.
  *
  * One poll() waits for both. Signals arrive by a descriptor, so that nothing runs in a handler and
- * every one of them finds the tables whole. After whatever came, everything that is still waiting
- * is taken before the screen is drawn, so that a held key never falls behind.
+ * every one of them finds the tables whole. After each event, everything that is still waiting is
+ * taken before the screen is drawn, so that the screen keeps up with a held key.
  *
  * An editor gets the terminal as the shell had it, in the same group of processes, and the screen
  * waits for it. The file is read again afterwards. What the editor is, $VISUAL, $EDITOR or vi, is
@@ -332,7 +332,7 @@ static void take_signal(struct screen *s)
         stop(NULL);
         come_back(s);
         return;
-    case SIGCONT: /* who stopped knows */
+    case SIGCONT: /* handled where the process stopped */
     case SIGCHLD: return;
     default: terminal_suspend(s->terminal); guard_end_by((int)info.ssi_signo);
     }
@@ -365,7 +365,7 @@ static bool take_keys(struct screen *s)
             t->wants_editor = false;
             terminal_suspend(s->terminal);
             bool ok = editor_run(&place, t->edit_path, t->edit_line, &e);
-            /* Signals from keys that were meant for somebody else. The editor's ^C reached this
+            /* Signals from keys that were meant for another program. The editor's ^C reached this
              * process, too, and was only kept. SIGTERM and SIGHUP are meant for whoever gets them.
              */
             struct signalfd_siginfo info;

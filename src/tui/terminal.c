@@ -7,8 +7,8 @@
  * Before curses changes anything, the terminal's modes and the strings that undo what curses does
  * are remembered (struct terminal_state). With these alone terminal_put_back() works in a process
  * that never started curses, and in a handler of signals: that is how the guard (screen.c) and a
- * screen that crashed leave a usable terminal behind. Colours repeat what text says, so a terminal
- * without any, and NO_COLOR, lose nothing. */
+ * screen that crashed leave a usable terminal. Colours repeat what text says, so a terminal without
+ * any, and NO_COLOR, lose nothing. */
 #include "tui/terminal.h"
 
 #include "base/arena.h"
@@ -195,7 +195,7 @@ static void terminal_colours(const struct curses *c)
     c->init_pair(STYLE_HIT, COLOR_GREEN, background);
 }
 
-/* curses gets descriptors of its own. Escape is told from a sequence by 50 ms of silence, since a
+/* curses gets descriptors of its own. 50 ms of silence distinguish Escape from a sequence, since a
  * second, curses' default, is felt. Keys come one by one, without echo and without waiting. */
 bool terminal_open(const struct terminal_state *t, struct err *e)
 {
@@ -260,7 +260,7 @@ void terminal_paint(const struct terminal_state *t, const struct surface *s,
         for (size_t column = 0; column < s->columns; column++) {
             const struct cell *cell = surface_cell(s, row, column);
             if (cell->columns) {
-                /* Errors are left alone: curses reports one for the last cell, behind which its
+                /* Errors are left alone: curses reports one for the last cell, past which its
                  * cursor cannot go, though the cell is drawn. */
                 wchar_t text[2] = {(wchar_t)cell->character, 0};
                 short pair = c->has_colors() ? (short)(cell->style & STYLE_COLOUR) : 0;

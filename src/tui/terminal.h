@@ -17,8 +17,7 @@
 
 /* The terminal, by ncurses, which is used in terminal.c alone.
  *
- * It refuses what is no terminal, and terminals that cannot move their cursor. Without ncurses it
- * refuses everything. */
+ * Limits: terminals that can move their cursor. Without ncurses there is no screen. */
 
 /* What it takes to put a terminal back without curses: when that has ended in some other way.
  * Filled by terminal_find() and only read from then on, so that both processes have the same after
@@ -50,10 +49,10 @@ MUST_CHECK bool terminal_open(const struct terminal_state *t, struct err *e);
 void terminal_suspend(const struct terminal_state *t);
 void terminal_resume(const struct terminal_state *t);
 
-/* Takes it again after somebody else has put it back; terminal_resume() is to follow. */
+/* Takes it again after another process has put it back; terminal_resume() is to follow. */
 void terminal_retake(const struct terminal_state *t);
 
-/* Asks the system for the size and tells curses. At most 1000 rows of 2000 columns. */
+/* Gets the size from the system and passes it to curses. At most 1000 rows of 2000 columns. */
 void terminal_measure(const struct terminal_state *t, size_t *rows, size_t *columns);
 
 /* Draws all cells; curses sends those that have changed. */
@@ -81,7 +80,7 @@ MUST_CHECK bool guard_run(const struct terminal_state *t, guard_work *work, void
 /* Ends the process that holds the screen by this signal, whose action is the system's. */
 _Noreturn void guard_end_by(int signal_number);
 
-/* Tells the screen, when it goes on, that the terminal was put back while it was stopped. */
+/* Reports to the screen, when it goes on, that the terminal was put back while it was stopped. */
 #define GUARD_PUT_BACK SIGUSR1
 
 /* Signals that are waited for, not handled. */

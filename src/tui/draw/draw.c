@@ -4,7 +4,7 @@
  * Drawing reads struct tui and changes nothing of it: the same state gives the same cells, which is
  * how tests look at it. Each view draws its rows and the head of its columns (functions.c,
  * source.c); what they share is here: styles, the heat of a share, times with as many decimals as
- * tell two samples apart. */
+ * distinguish two samples. */
 #include "tui/draw/draw.h"
 
 #include "base/arena.h"
@@ -23,10 +23,10 @@
 
 /* ---- Text into cells: what may be shown, and where it ends.
  *
- * A terminal obeys bytes. Names of functions and lines of sources come from files that anybody may
- * have written, so each character is judged before it becomes a cell: controls, bytes that are not
- * UTF-8, characters without a column of their own, those that are written from right to left or
- * turn the direction around, and what the locale cannot show are replaced by one '?' each. Then one
+ * A terminal obeys bytes. Names of functions and lines of sources come from files of unknown
+ * origin, so each character is judged before it becomes a cell: controls, bytes that are not UTF-8,
+ * characters without a column of their own, those that are written from right to left or turn the
+ * direction around, and what the locale cannot show are replaced by one '?' each. Then one
  * character is one cell or two, and a row is as long as it looks.
  *
  * A span is a stretch of one row. Drawing into it moves its start on and stops at its end, so no
@@ -111,7 +111,7 @@ struct span surface_span(struct surface *s, size_t row, size_t column, uint8_t s
 }
 
 /* False: there is no room for it. A wide character that does not fit leaves its place blank. The
- * caller stops then: nothing smaller is squeezed in behind. */
+ * caller stops then: nothing smaller is squeezed in after it. */
 static bool put(struct span *s, const struct glyph *g)
 {
     if (s->column + (size_t)g->columns > s->end) {
@@ -165,7 +165,7 @@ void span_right(struct span *s, const char *text, size_t width)
     span_str(s, text);
 }
 
-/* The first byte that stands `columns` columns behind the beginning, or more. */
+/* The first byte `columns` columns after the beginning, or more. */
 static size_t byte_at(const char *text, size_t len, size_t columns)
 {
     size_t at = 0;
@@ -391,7 +391,7 @@ static void draw_part(struct span *at, const struct tui *t)
     span_str(at, "]");
 }
 
-/* What is looked at on the left, the view's name on the right over whatever is there. */
+/* The measurement on the left, the view's name on the right over whatever is there. */
 static void draw_title(struct surface *s, const struct tui *t)
 {
     static const char *const NAMES[VIEWS] = {"functions", "calls",   "source", "files", "zoom",
@@ -491,7 +491,7 @@ struct cursor_place draw_screen(struct surface *s, const struct tui *t)
     draw_title(s, t);
     /* A prompt, or a message, or the keys with the position. */
     if (t->prompt) {
-        /* The cursor stands behind what was typed, at the last column if that is longer than the
+        /* The cursor stands after the typed text, at the last column if that is longer than the
          * row. */
         struct span at = surface_span(s, s->rows - 1, 0, STYLE_BOLD);
         span_str(&at, t->prompt == PROMPT_SEARCH ? "Search: " : "Show only (!: leave out): ");

@@ -106,9 +106,9 @@ void span_right(struct span *s, const char *text, size_t width);
 /* Blanks as far as a column. */
 void span_fill(struct span *s, size_t column);
 
-/* A name in what is left of the span: first `skip` columns are left out; of a name that is longer
- * than the room, the middle, or, of a path, the beginning. `skip` is in columns. The cut is marked
- * by "...". */
+/* A name in the rest of the span: first `skip` columns are left out; of a name that is longer than
+ * the room, the middle, or, of a path, the beginning. `skip` is in columns. The cut is marked by
+ * "...". */
 void span_name(struct span *s, const char *name, size_t skip);
 void span_path(struct span *s, const char *path, size_t skip);
 
@@ -153,7 +153,7 @@ uint32_t draw_files_columns(const struct tui *t);
 uint8_t draw_row_style(const struct tui *t, size_t row);
 uint8_t draw_heat(uint8_t style, double share);
 
-/* Columns of times: decimals that tell two samples apart, and digits of the largest. */
+/* Columns of times: decimals that distinguish two samples, and digits of the largest. */
 int draw_decimals(const struct summary *s);
 size_t draw_time_width(const struct summary *s);
 
@@ -196,7 +196,7 @@ void columns_add(struct screen_columns *c, int id, const char *head, size_t widt
                  bool is_sorted);
 
 /* Leaves out what it takes for `least` columns to remain of `room`. Both are in columns of the
- * screen; each figure has a blank behind it. */
+ * screen; a blank follows each figure. */
 void columns_fit(struct screen_columns *c, size_t room, size_t least);
 
 /* Draws the heads; then, on rows, each figure in turn, also of columns that are not drawn. */

@@ -263,7 +263,7 @@ void draw_functions(struct surface *s, const struct tui *t)
 
 /* --- callers and callees ---------------------------------------------------------------------- */
 
-/* Columns of a row of calls, in their order: times up to CALL_CHILDREN, numbers of calls behind it.
+/* Columns of a row of calls, in their order: times up to CALL_CHILDREN, numbers of calls after it.
  * CALL_OF are all calls of the callee. */
 enum { CALL_TOTAL_SHARE, CALL_SELF, CALL_CHILDREN, CALL_COUNT, CALL_OF };
 
@@ -307,7 +307,7 @@ static void put_figures(const struct call_layout *l, struct span *at, const char
     at->style = style;
 }
 
-/* The number of the function's cycle stands behind the name and is not cut with it. */
+/* The number of the function's cycle follows the name and is not cut with it. */
 static void put_name(const struct call_layout *l, struct span *at, uint32_t node,
                      const struct entry_line *line)
 {
@@ -327,7 +327,7 @@ static void put_name(const struct call_layout *l, struct span *at, uint32_t node
     span_str(at, cycle);
 }
 
-/* The function itself, in bold, not indented; recursive calls stand behind its name. */
+/* The function itself, in bold, not indented; recursive calls follow its name. */
 static void put_middle(const struct call_layout *l, struct span *at, const struct entry *e)
 {
     char share[16], self[32], children[32], calls[64];

@@ -109,7 +109,7 @@ void draw_files(struct surface *s, const struct tui *t)
         columns_put_count(&l.columns, FILE_OF, &at, c, c ? c->lines.all : 0);
         put_ratio(&l, FILE_BRANCHES, &at, c ? &c->branches : NULL);
         put_ratio(&l, FILE_FUNCTIONS, &at, c ? &c->functions : NULL);
-        /* A path that is too long loses its beginning: files are told apart by the end. */
+        /* A path that is too long loses its beginning: the end distinguishes files. */
         span_path(&at, source->shown, t->shift);
         span_fill(&at, at.end);
     }

@@ -47,7 +47,7 @@ struct measurement *measurement_open(const struct session_options *o,
     return m;
 }
 
-/* All entries, without a filter: any function may be asked for by the next key. */
+/* All entries, without a filter: the next key may request any function. */
 const struct entries *measurement_entries(struct measurement *m)
 {
     static const struct filter ALL;
@@ -453,7 +453,7 @@ static size_t functions_begin_together(const struct functions_table *t, uint32_t
 }
 
 /* The row of a function of coverage, or UINT32_MAX. Static functions of several files that have one
- * name are told apart by where they begin. */
+ * name are distinguished by where they begin. */
 static uint32_t functions_row_of(const struct functions_table *t, const struct linkage_index *x,
                                  const struct result_function *f)
 {

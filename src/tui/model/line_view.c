@@ -1,8 +1,8 @@
 /* All that is known of one line as a list, and the two pages of text: notes and help.
  *
  * Of a line: its branches, the terms of its conditions, and its machine code. One line may have
- * been compiled many times, inlined here and there; copies are told apart by the chain of frames
- * that each instruction has, and each copy stands under the place it was inlined into.
+ * been compiled many times, inlined here and there; the chain of frames of each instruction
+ * distinguishes copies, and each copy stands under the place it was inlined into.
  *
  *    text of the line
  *    ran 12 times
@@ -328,7 +328,7 @@ static void add(struct page_text *p, const char *text, size_t width)
     vec_push(&p->lines, arena_printf(&p->arena, "%s%s", indent, text));
 }
 
-/* The facts that the head of a report has, one a line behind a word of ten columns, and then what
+/* The facts that the head of a report has, one a line after a word of ten columns, and then what
  * limits them: mismatch, notes, losses. */
 static void add_profile(struct page_text *p, const struct measurement *m, size_t width)
 {

@@ -225,7 +225,7 @@ static void press_open(struct tui *t)
     }
 }
 
-/* Plain profiles do not tell processes, threads and objects apart. */
+/* Plain profiles do not distinguish processes, threads and objects. */
 static void press_show_parts(struct tui *t)
 {
     if (!t->whole || !t->whole->session.folder)
@@ -323,8 +323,8 @@ static const char *press_text_of(struct tui *t, size_t row, struct arena *a)
 }
 
 /* Around the ends of the list, the selected row last (or first, with takes_here). Texts of lines
- * are copied to have a NUL behind them; the arena is emptied now and then, as a source may have a
- * million lines. */
+ * are copied to end in a NUL; the arena is emptied now and then, as a source may have a million
+ * lines. */
 static void press_find(struct tui *t, bool is_back, bool takes_here)
 {
     struct list *l = &t->list[t->view];

@@ -34,7 +34,7 @@ const struct coverage_ratios *files_table_sums(const struct files_table *t, size
     return sums_of(&t->in, t->rows.at[row]);
 }
 
-/* By the shown name, in O(sources of the base): only rows on the screen are asked for. */
+/* By the shown name, in O(sources of the base): only rows on the screen are looked up. */
 const struct coverage_ratios *files_table_old_sums(const struct files_table *t, size_t row)
 {
     const char *shown = files_table_row(t, row)->shown;
@@ -49,7 +49,7 @@ bool files_table_can_sort(const struct files_input *in, enum file_sort sort)
     return sort == SORT_FILES_SELF ? in->has_time : sort == SORT_FILES_NAME || in->coverage;
 }
 
-/* Without coverage -1: behind sources of which every line ran. */
+/* Without coverage -1: after sources of which every line ran. */
 static double missed(const struct coverage_ratios *s)
 {
     return s ? (double)(s->lines.all - s->lines.hit) : -1;
@@ -254,7 +254,7 @@ void source_conditions(const struct source_table *t, const struct source_figures
     }
 }
 
-/* Whether a key that jumps stops at this line; JUMP_UNTAKEN is what is left behind the switch. */
+/* Whether a key that jumps stops at this line; JUMP_UNTAKEN remains after the switch. */
 static bool source_is_jump(const struct source_table *t, const struct source_figures *f,
                            enum source_jump jump)
 {
@@ -321,7 +321,7 @@ static int older_by_line(uint32_t left, uint32_t right, const void *context)
     return (left > right) - (left < right);
 }
 
-/* Those that stand in the code of `function`. Sorted, each once: what the line table says of the
+/* Those that stand in the code of `function`. Sorted, each once: the line table's entry for the
  * code, whether it has samples or not. */
 static void older_find_lines(struct scope_lines *l, const struct measurement *m, uint32_t function)
 {

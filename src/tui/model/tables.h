@@ -96,13 +96,12 @@ struct column_list {
 
 extern const struct column_list function_columns, source_columns, file_columns;
 
-/* A profile as the screen shows it: opened, analysed, and its source lines when they are asked
- * for. */
+/* A profile as the screen shows it: opened, analysed, and its source lines on request. */
 
 struct measurement {
     struct session_options options;
     struct session session;
-    struct entries entries; /* made when they are asked for */
+    struct entries entries; /* made on request */
     struct source_lines lines;
     bool has_lines; /* `lines` are made: the program has line numbers */
     bool was_asked; /* for lines */
@@ -184,7 +183,7 @@ struct functions_input {
     const struct coverage_result *coverage;
     const struct older *base; /* NULL: nothing to compare with */
     const char *object;       /* only functions in it; NULL: all */
-    const char *filter;       /* a regular expression, of what to leave out behind a `!` */
+    const char *filter;       /* a regular expression, of what to leave out after a `!` */
 };
 
 /* The flat profile is kept, since rows point into it. */
@@ -272,8 +271,8 @@ struct parts {
 void parts_make(struct parts *p, struct measurement *m);
 void parts_deinit(struct parts *p);
 
-/* What opening a part takes, in addition to what the user asked for. An object is no such part: it
- * is a choice of rows. */
+/* What opening a part takes, in addition to the user's choices. An object is no such part: it is a
+ * choice of rows. */
 void part_filter(const struct part *p, struct recorded_filter *f);
 
 /* The table of source files, with their time and their coverage. A row is the number of a source in
@@ -292,7 +291,7 @@ struct files_input {
     const struct measured_sources *sources;
     const struct coverage_result *coverage, *base; /* NULL: none */
     bool has_time;                                 /* the sources have `self` */
-    const char *filter; /* a regular expression, of what to leave out behind a `!` */
+    const char *filter; /* a regular expression, of what to leave out after a `!` */
 };
 
 struct files_table {
@@ -319,10 +318,10 @@ const struct coverage_ratios *files_table_old_sums(const struct files_table *t, 
 
 /* One source file, its lines with time, calls and counts of a profile, and with coverage. */
 
-/* What became of a line of coverage since the base. */
+/* The change of a line of coverage since the base. */
 enum since { SINCE_NOTHING, SINCE_LOST, SINCE_GAINED };
 
-/* What is known of a line; sums of all code on it. */
+/* Figures of a line; sums of all code on it. */
 struct source_figures {
     double self;
     uint64_t calls, executions;
@@ -383,7 +382,7 @@ enum source_jump {
     JUMP_CHANGED,  /* a line that differs from the base: surely in time, or lost, or gained */
 };
 
-/* The next such row behind `row`, or before it, around the ends; `lines.len` if there is none.
+/* The next such row after `row`, or before it, around the ends; `lines.len` if there is none.
  * O(lines). */
 size_t source_find_jump(const struct source_table *t, enum source_jump jump, size_t row,
                         bool is_back);
@@ -449,7 +448,7 @@ struct line_view_input {
 };
 
 /* Into a zeroed *d, or one used before. Reading the code of a source takes as long as disassembling
- * its functions; it is kept until another source, or another measurement, is asked for. */
+ * its functions; it is kept until another source, or another measurement, is requested. */
 void line_view_make(struct line_view *d, const struct line_view_input *in);
 void line_view_deinit(struct line_view *d);
 

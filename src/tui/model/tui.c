@@ -1,4 +1,4 @@
-/* Opening what is looked at, and going from view to view.
+/* Opening measurements, and going from view to view.
  *
  * struct tui is everything the screen is about: sessions, tables, where one is in them and how one
  * came there. It knows neither keys (press.c) nor a terminal. A table is made when its view is
@@ -6,8 +6,8 @@
  * stay on what they were on, not on the row's number. Visits are kept in a list with a place in it,
  * as a browser keeps pages: going back, then elsewhere, forgets what was ahead.
  *
- * Zooming opens a recording once more for the part, since measured times of a thread are not a
- * share of the whole's.
+ * Zooming opens a recording again for the part, since measured times of a thread are not a share of
+ * the whole's.
  *
  *    back:     functions, calls of f        what was left, the last one at the end
  *    here:     source of f, line 12
@@ -352,7 +352,7 @@ static void tui_match(struct tui *t)
         older_make(&t->older, t->old, t->now);
 }
 
-/* Until the terminal tells its size, 24 rows of 80 columns. The first order is by what was
+/* Until the terminal reports its size, 24 rows of 80 columns. The first order is by what was
  * measured: self time, else calls, else what never ran. */
 bool tui_open(struct tui *t, const struct tui_options *o, struct err *e)
 {
@@ -528,8 +528,8 @@ void tui_show_calls(struct tui *t, uint32_t node)
     t->view = VIEW_CALLS;
 }
 
-/* The source that is open already is not read again, and keeps its selection if no line is asked
- * for. */
+/* The source that is open already is not read again, and keeps its selection if no line is
+ * requested. */
 void tui_show_source(struct tui *t, uint32_t number, size_t line)
 {
     tui_leave(t);

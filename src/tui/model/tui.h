@@ -12,8 +12,8 @@
 
 #include <regex.h>
 
-/* Everything the screen is about: what was opened, the tables that are looked at, where one is in
- * them and how one came there. Keys change it (press.c), drawing reads it. It knows no terminal. */
+/* Everything the screen is about: what was opened, the visible tables, where one is in them and how
+ * one came there. Keys change it (press.c), drawing reads it. It knows no terminal. */
 
 /* Values are indices of arrays all over this folder; the keys 1 to 6 open the first ones. */
 enum view {
@@ -29,7 +29,7 @@ enum view {
     VIEWS
 };
 
-/* What is asked for in the last row; while it is, all keys are text. */
+/* The question in the last row; during it, all keys are text. */
 enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER };
 
 /* A place to come back to. */
@@ -100,7 +100,7 @@ struct tui {
 MUST_CHECK bool tui_open(struct tui *t, const struct tui_options *o, struct err *e);
 void tui_close(struct tui *t);
 
-/* Reads the source that is shown again: somebody may have changed it. */
+/* Reads the source that is shown again: it may have changed. */
 void tui_reload_source(struct tui *t);
 
 /* The screen has another size. */
@@ -148,8 +148,8 @@ uint32_t tui_selected_covered(const struct tui *t);
 
 /* Keys as the screen hears them: characters by their number in Unicode, others beyond these. */
 
-/* Control characters have their own numbers; keys without a character begin behind the last one
- * that Unicode has. */
+/* Control characters have their own numbers; keys without a character begin after the last one that
+ * Unicode has. */
 enum press {
     PRESS_BACKSPACE = 0x8,
     PRESS_REDRAW = 0xc, /* Ctrl-L */
