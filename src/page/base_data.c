@@ -1,14 +1,14 @@
-/* An older measurement beside this one: functions, lines, and what became of covered lines.
+/* An older measurement beside this one: functions, lines, and changes of covered lines.
  *
  * Functions are matched as `monarc diff` matches them (profile/analysis/compare), so that page and
  * diff never disagree about which are the same.
  *
  * Lines are shown by today's numbers. A line of the base is today's where the patch says so.
  * Without a patch it follows its function: where that extends over as many lines as it did, the
- * line is as far behind the function's first line as it was. Code of functions that are not there,
- * or were not measured, stays where it is if no other function of the source has moved. What cannot
- * be placed so is summed up as "elsewhere": a time that is shown on the wrong line is worse than
- * one that is shown on none. Sources are the same if their names are, else if their last components
+ * line keeps its distance from the function's first line. Code of functions that are not there, or
+ * were not measured, stays where it is if no other function of the source has moved. What cannot be
+ * placed so is summed up as "elsewhere": a time that is shown on the wrong line is worse than one
+ * that is shown on none. Sources are the same if their names are, else if their last components
  * are, and no others' are.
  *
  * Covered lines have the classes of coverage/analysis/coverage_change.h (gained, lost, ...), by the
@@ -154,7 +154,7 @@ void sources_before_deinit(struct sources_before *b)
     arena_deinit(&b->arena);
 }
 
-/* Tells `take` of each line of a source that the base or the patch knows, and its class. */
+/* Calls `take` for each line of a source that the base or the patch knows, with its class. */
 static void changes_walk(const struct page_coverage *c, uint32_t coverage,
                          const struct source_before *f, line_change_taker *take, void *context)
 {
@@ -321,7 +321,7 @@ static void base_take_extents(struct line_mapper *p, const struct source_lines *
     }
 }
 
-/* Today's number of a line of the base; 0: it cannot be told.
+/* Today's number of a line of the base; 0: unknown.
  *
  *      base            today
  *      10 f() {        14 f() {       the function is as long as it was:

@@ -1,10 +1,10 @@
 /* Coverage as the page wants it, but for its sources.
  *
  * Totals are the ratios of the result, so that the page says what `monarc cover` says. The list of
- * covered functions is a block of its own: a large program has more functions than anybody reads at
- * first. Who wrote the lines, and how old they are, is summed up where git was asked: an author's
- * covered and uncovered lines, and the same by age, in the steps that genhtml has and one of a
- * year. */
+ * covered functions is a block of its own: a large program has more functions than a reader wants
+ * at first. Who wrote the lines, and how old they are, is summed up where git was asked: an
+ * author's covered and uncovered lines, and the same by age, in the steps that genhtml has and one
+ * of a year. */
 #include "page/page_private.h"
 
 #include "base/sort.h"
@@ -128,7 +128,7 @@ static void blame_add(struct coverage_ratio *sum, const struct result_line *l)
     sum->unknown += l->state == RESULT_UNKNOWN;
 }
 
-/* A line that git does not know (not committed, or behind the end of the file as git has it) counts
+/* A line that git does not know (not committed, or past the end of the file as git has it) counts
  * as unknown. A commit from the future is 0 days old. */
 static void blame_add_line(struct blame_sums *s, const struct blame *b, const struct result_line *l)
 {
@@ -160,7 +160,7 @@ static void blame_ratio(struct json *j, const char *name, const struct coverage_
     json_end(j);
 }
 
-/* The member "blame": sums by author and by age; null where it was not asked for. */
+/* The member "blame": sums by author and by age; null where not requested. */
 static void blame_sums_data(struct json *j, const struct page_coverage *c)
 {
     const struct coverage_result *r = c->result;

@@ -101,7 +101,7 @@ static void block_pack(struct out *text)
 
 enum { MOST_ROWS = 200 }; /* of the flat profile */
 
-/* Byte sequences that are no UTF-8 lose their first byte to U+FFFD, and reading goes on behind it;
+/* Byte sequences that are no UTF-8 lose their first byte to U+FFFD, and reading goes on after it;
  * so a broken sequence never swallows the `<` that follows. */
 void html_text(struct out *out, const char *text)
 {

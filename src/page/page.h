@@ -5,7 +5,7 @@
  * packed, in script elements that no browser runs; names and sources are never markup. What the
  * page does is in assets/page, put together by tools/embed_page.py.
  *
- * Three steps: page_new() makes all text and packs it, page_bytes() tells how large the result is,
+ * Three steps: page_new() makes all text and packs it, page_bytes() returns the size of the result,
  * so that the caller can choose between one file and a folder beside it, and page_write() only
  * copies. The page describes what its input holds and leaves out the rest: no member of the input
  * is computed here but functions, paths and line figures that only a picture needs. */
@@ -66,7 +66,7 @@ struct page_coverage {
     const struct patch *patch_lines;      /* what is in it, if there is one */
     const struct coverage_change *change; /* since the base, if there is one */
     const struct blame *blames; /* by source of the result, those that are not known are empty;
-                                   NULL: not asked for */
+                                   NULL: not requested */
     int64_t blamed_at;          /* what lines are old at; seconds since 1970 */
     uint64_t objects, unrun, counters, traces;
     const struct page_gate *gates;
@@ -86,8 +86,8 @@ struct page_input {
 
 struct page;
 
-/* Makes everything that the page holds; the input must live as long as the page. `progress` is told
- * of each source, and may be NULL. Memory is that of all blocks, packed; time is linear in the
+/* Makes everything that the page holds; the input must live as long as the page. `progress` counts
+ * each source, and may be NULL. Memory is that of all blocks, packed; time is linear in the
  * sources' bytes, on all CPUs. It cannot fail: a source that cannot be read is a fact that the page
  * shows. */
 struct page *page_new(const struct page_input *in, struct progress *progress);
@@ -98,16 +98,16 @@ void page_free(struct page *p);
 size_t page_bytes(const struct page *p);
 
 /* False, with the reason, if the text of a source may be there but could not be read: because of
- * trouble with the system or, if that is asked for too, because this user may not. */
+ * trouble with the system or, if requested, because this user may not. */
 MUST_CHECK bool page_is_whole(const struct page *p, bool even_if_forbidden, struct err *e);
 
 /* How many sources are there but in none of the folders that may be shown. */
 size_t page_outside(const struct page *p);
 
 /* Writes the page to `out`. With `beside` (a folder that exists, with a slash at its end), sources
- * are files in it, which the page loads when they are asked for; the page finds them in a folder of
- * the last component's name beside itself. False with `e` set if one of those files cannot be
- * written; errors of `out` are the caller's to ask for. */
+ * are files in it, which the page loads on request; the page finds them in a folder of the last
+ * component's name beside itself. False with `e` set if one of those files cannot be written; the
+ * caller checks `out` for errors. */
 MUST_CHECK bool page_write(const struct page *p, struct out *out, const char *beside,
                            struct err *e);
 

@@ -1,11 +1,11 @@
-/* What the files of this room share: how data is written for the page, the functions that the page
+/* Shared by the files of this room: how data is written for the page, the functions that the page
  * speaks of, and the members of its blocks.
  *
  * A block is one JSON object, packed and in base64. Its lists are columns: an array for each field
  * instead of an object for each row, since the same names ten thousand times are most of what a
  * browser would parse. The main block is read before anything is shown; calls, covered functions
- * and the text of each source wait in blocks of their own until somebody looks at them. Figures are
- * in samples; the page divides by the rate, as reports do.
+ * and the text of each source wait in blocks of their own until a reader opens them. Figures are in
+ * samples; the page divides by the rate, as reports do.
  *
  *    data      {"version":1, ..., "profile":{...}, "coverage":{...}, "files":{...}}
  *    calls     {"caller":[...], "callee":[...], "count":[...], ...}       a row is an arc
@@ -79,7 +79,7 @@ struct page_row {
     const struct flat_row *flat; /* NULL: not of the flat profile */
 };
 
-/* Those that were measured, by self time, and behind them what only stands in call paths: inlined
+/* Those that were measured, by self time, and after them those in call paths only: inlined
  * functions, cycles, the rest that is too small. Everything on the page names functions by their
  * number here. */
 struct page_rows {
@@ -127,7 +127,7 @@ void base_data(struct json *j, const struct page_rows *r);
 /* Where a source of the page is found elsewhere; UINT32_MAX: nowhere. */
 struct source_before {
     uint32_t base;        /* source of the base's result */
-    uint32_t change;      /* in coverage->change: what became of it since */
+    uint32_t change;      /* in coverage->change: its state since */
     uint32_t patched;     /* file of the patch */
     uint32_t patched_old; /* the same on the patch's old side */
 };
@@ -165,7 +165,7 @@ struct base_line {
  * what the base measured in the source. */
 struct base_source {
     VEC(struct base_line) lines; /* ascending */
-    double elsewhere;            /* samples on lines that cannot be told apart from others now */
+    double elsewhere;            /* samples on lines that are now ambiguous */
 };
 
 /* What the base measured of the page's sources, by today's line numbers. */
@@ -195,14 +195,14 @@ void covered_functions_data(struct json *j, const struct coverage_result *r,
                             const struct measured_sources *files);
 
 /* The member "blame" of a source's coverage: where the commit changes, who and when; null where it
- * was not asked for, and where git does not know the source. */
+ * was not requested, and where git does not know the source. */
 void blame_lines_data(struct json *j, const struct page_coverage *c,
                       const struct measured_source *f);
 
 /* --- sources (source_data.c) ----------------------------------------------------------------- */
 
-/* What a line has beside its figures, shown when it is asked for: its machine code, and the places
- * that its code was inlined into. */
+/* What a line has beside its figures, shown on request: its machine code, and the places that its
+ * code was inlined into. */
 struct line_details {
     const struct page_input *in;
     const struct page_rows *rows; /* NULL without a profile */

@@ -1,4 +1,4 @@
-/* A profile as the page wants it: which functions there are, and in columns what is known of them.
+/* A profile as the page wants it: the list of functions, and in columns their facts.
  *
  * Functions come first (page_rows): the flat profile by self time, then what only call paths have.
  * All else names them by number. Two kinds of paths exist. A recording has stacks, and its tree of
@@ -18,7 +18,7 @@
 
 /* --- functions ------------------------------------------------------------------------------- */
 
-/* Of all samples: what a path of the model must have to be drawn by itself. */
+/* Of all samples: the least share of a path of the model that is drawn by itself. */
 #define LEAST_SHARE 0.0005
 
 /* Both lists are in compressed rows: those of function f are from start[f] to before start[f +
@@ -261,7 +261,7 @@ static int profile_compare_names(const void *left, const void *right)
     return order ? order : (l->row > r->row) - (l->row < r->row);
 }
 
-/* Where functions begin, asked for in the order of addresses. Line tables are read forwards then,
+/* Where functions begin, looked up in the order of addresses. Line tables are read forwards then,
  * once. Rows beyond the measured ones are in stacks alone: their place is the function's own
  * record. Line 0 and file -1: it is not known. */
 static void profile_place_data(struct json *j, const struct page_rows *r,
@@ -373,7 +373,7 @@ void calls_data(struct json *j, const struct page_rows *r)
 
 /* --- over time ------------------------------------------------------------------------------- */
 
-/* What a thread did: the innermost frame tells. */
+/* What a thread did: by the innermost frame. */
 enum timeline_state { STATE_USER, STATE_KERNEL, STATE_WAITING };
 
 /* A cell of the timeline that is not empty. `slice` counts from the start of the recording in steps

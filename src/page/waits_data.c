@@ -13,7 +13,7 @@
 #include "profile/analysis/recording/locks.h"
 #include "profile/analysis/recording/schedule.h"
 
-/* Both tables have a row for a pipe; the page shows it once. Files that nobody waited for have
+/* Both tables have a row for a pipe; the page shows it once. Files that no thread waited for have
  * bytes alone, which are in 'monarc io'. */
 static bool waits_is_shown(const struct locks *t, const struct lock *row)
 {
@@ -164,8 +164,8 @@ void waits_data(struct json *j, const struct page_profile *p)
     intern_deinit(&rows.names);
 }
 
-/* Steps in the order of time. Slack of a thread: how much longer it could have lasted; -1: nobody
- * waits for its end. */
+/* Steps in the order of time. Slack of a thread: how much longer it could have lasted; -1: no
+ * thread waits for its end. */
 void path_data(struct json *j, const struct page_profile *p)
 {
     const struct schedule_path *path = p->path;
