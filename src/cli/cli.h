@@ -30,7 +30,7 @@ enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 /* How a report is printed, apart from what it says. */
 struct print_options {
     const char *format;     /* a name in profile/report/report.h; NULL: text */
-    bool has_linkage_names; /* behind demangled ones */
+    bool has_linkage_names; /* after demangled ones */
     bool is_wide;           /* all columns, whatever the width */
     bool no_pager;
     enum colour_when colour;
@@ -58,8 +58,8 @@ void print_report(enum report_table table, struct report_input *in, const struct
 
 /* --- reports on a profile -------------------------------------------------------------------- */
 
-/* What a report on a profile is told, whichever it is. Zeroed but for the command's own defaults;
- * the filter owns its patterns, and view_run() frees them. */
+/* Options of all reports on a profile. Zeroed but for the command's own defaults; the filter owns
+ * its patterns, and view_run() frees them. */
 struct view_options {
     struct session_options session;
     struct view_rules rules;
@@ -257,8 +257,8 @@ void cover_options_init(struct cover_options *o);
 MUST_CHECK bool cover_options_finish(struct cover_options *o, struct err *e);
 void cover_options_deinit(struct cover_options *o);
 
-/* What the gates that were asked for say; returns how many there are. A gate counts what is unknown
- * as not covered. */
+/* The results of requested gates; returns their number. A gate counts what is unknown as not
+ * covered. */
 size_t cover_gates(const struct cover_options *o, const struct coverage_session *s,
                    struct coverage_gate gates[GATES]);
 

@@ -2,9 +2,9 @@
  *
  * A side is one run or several of a program, or coverage. Profiles are compared function by
  * function (profile/analysis/compare), coverage source by source (coverage/analysis). diff shows
- * the comparison; check judges it by rules (src/verdict), writes the verdict in every format that
- * was asked for, and says it as a status: 0, nothing changed or all rules hold; 1, something did or
- * one does not; 2, trouble, or nothing to judge. A gate that could not look must never pass.
+ * the comparison; check judges it by rules (src/verdict), writes the verdict in every requested
+ * format, and returns it as a status: 0, nothing changed or all rules hold; 1, something did or one
+ * does not; 2, trouble, or nothing to judge. A gate that could not look must never pass.
  *
  * Both sides are opened with the same options. A profile without a program is of the other side's.
  *
@@ -95,8 +95,8 @@ static bool diff_operands(struct diff_request *r, char **names, size_t len, stru
     return true;
 }
 
-/* How many of a side's names are coverage's. A side is looked at by itself: its program belongs to
- * what stands on its own side. */
+/* How many of a side's names are coverage's. Each side is inspected by itself: its program belongs
+ * to what stands on its own side. */
 static size_t diff_coverage_names(const struct option_list *side)
 {
     struct operand_mix mix = operand_mix_of(side->at, side->len);
@@ -121,8 +121,8 @@ static bool diff_is_coverage(struct diff_request *r, bool *is_coverage, struct e
     return true;
 }
 
-/* Whether all files of both sides could be read. Asked behind the report: what is missing on both
- * sides does not spoil the comparison of the rest, but nobody should take it for all. The old
+/* Whether all files of both sides could be read. Checked after the report: what is missing on both
+ * sides does not spoil the comparison of the rest, but no reader should take it for all. The old
  * side's reason comes first. */
 static bool compare_is_whole(const struct run_set *old, const struct run_set *new, struct err *e)
 {
@@ -223,8 +223,8 @@ static int diff_coverage(struct diff_request *r, struct out *out, struct err *e)
 }
 
 /* A confidence of 100 % would need infinite evidence: nothing would ever be real. */
-/* Two profiles by source position: what they share. A difference is no failure, as of other
- * profiles. Other options are of no use here, and are not asked for. */
+/* Two profiles by source position: their overlap. A difference is no failure, as of other profiles.
+ * Other options have no use here, and are ignored. */
 static int diff_source_profiles(const struct diff_request *r, char *const *names, struct out *out,
                                 struct err *e)
 {
@@ -293,12 +293,12 @@ struct check_output {
     const char *path;
 };
 
-/* Names of one side, told apart. */
+/* Names of one side, made distinct. */
 struct check_side {
     struct option_list names, profiles, coverage;
 };
 
-/* Sides, rules, and what becomes of them. Texts of the verdict's cases are in its arena or in the
+/* Sides, rules, and their results. Texts of the verdict's cases are in its arena or in the
  * sessions, which are therefore closed after everything is printed. */
 struct check_request {
     struct view_options view;
@@ -568,11 +568,11 @@ static const struct verdict_case *check_first(const struct verdict *v, enum case
     return NULL;
 }
 
-/* Three outcomes beside success: a rule failed (1); a rule that was asked for lacks its data, or
- * there was nothing to judge at all (2). The second must not look like success in a pipeline.
+/* Three outcomes beside success: a rule failed (1); a requested rule lacks its data, or there was
+ * nothing to judge at all (2). The second must not look like success in a pipeline.
  *
  *    failed                           1   the first failed case is the error line
- *    data lacking, or no case passed  2   a rule that looked at nothing
+ *    data lacking, or no case passed  2   a rule that checked nothing
  *    otherwise                        0 */
 static int check_judge(struct check_request *r, struct out *out, struct err *e)
 {

@@ -1,8 +1,8 @@
 /* monarc cover: which code ran, from notes and counters of any compiler and from tracefiles.
  *
  * A coverage session finds the files, adds up what they say and lays it side by side by source and
- * line (session/coverage.h). What is printed here is that one result: as text, and in every format
- * that was asked for. Gates are judged on it afterwards.
+ * line (session/coverage.h). What is printed here is that one result: as text, and in every
+ * requested format. Gates are judged on it afterwards.
  *
  * With --by-test each test's counts are kept apart, and questions about tests are answered instead
  * of a report on coverage. A tracefile with a section for each test is then written test by test,
@@ -114,7 +114,7 @@ static const struct option_row SCOPE[] = {
 const struct option_set cover_scope_set = {"What counts as coverage", SCOPE,
                                            sizeof SCOPE / sizeof *SCOPE};
 
-/* A gate of 0 percent is a gate, too: has_gate tells it from none. */
+/* A gate of 0 percent is a gate, too: has_gate distinguishes it from none. */
 #define GATE_ROW(NAME, WHICH, HELP)                                                  \
     {                                                                                \
         0, "fail-under-" NAME, "P", HELP, FILLS(struct cover_options, gates[WHICH]), \
@@ -512,7 +512,7 @@ struct format_output {
     const void *of;
 };
 
-/* Writes what was asked for, each to its file. *is_taken: one of them to standard output. */
+/* Writes the requested outputs, each to its file. *is_taken: one of them to standard output. */
 static bool outputs_write(const struct cover_options *o, const void *of, output_writer *write,
                           struct out *out, bool *is_taken, struct err *e)
 {
@@ -637,7 +637,7 @@ static bool cross_write(void *context, struct out *out, struct err *e)
 }
 
 /* The first half of the operands is A, the second B: two folders, or as many names on both sides.
- * Files that are asked for are written first; text comes if none of them is standard output.
+ * Requested files are written first; text comes if none of them is standard output.
  * The status is 1 if a count differs: of one source they should not. */
 static int cover_cross(const struct cover_options *o, const struct operands *operands,
                        struct out *out, struct err *e)

@@ -97,7 +97,7 @@ struct exported {
 
 /* Frames with inlined functions, their names, and the tree of calls in which nodes of the
  * recording are merged by function. Shares of threads and labels are made only for formats that
- * tell them. */
+ * have them. */
 static bool export_use_stacks(struct exported *m, const struct export_request *r,
                               struct exchange_input *in, struct err *e)
 {
@@ -134,7 +134,7 @@ static bool export_use_stacks(struct exported *m, const struct export_request *r
     return true;
 }
 
-/* Whether less than all was asked for. */
+/* Whether less than all was requested. */
 static bool export_is_part(const struct export_request *r)
 {
     return r->view.filter.focus.len || r->view.filter.places.len;
@@ -182,7 +182,7 @@ static void export_make_others(struct session *s, struct exchange_input *in, str
         in->graph = o->graph;
         exchange_make(&made[i + 1], in, &s->arena);
     }
-    /* Formats tell dimensions apart by what was counted. */
+    /* Formats distinguish dimensions by what was counted. */
     for (size_t i = 0; i <= others->len; i++)
         if (strcmp(made[i].unit, "nanoseconds")) {
             made[i].event = made[i].summary->dimension;
@@ -213,7 +213,7 @@ static bool export_make(struct exported *m, struct export_request *r, struct exc
     if (s->graph.is_measured && !export_use_stacks(m, r, &in, e))
         return false;
     if (export_is_part(r)) {
-        /* Inlined functions are among those of the stacks, so places are looked for once more. */
+        /* Inlined functions are among those of the stacks, so places are looked up again. */
         struct filter *f = &r->view.filter;
         uint32_t len = in.names->functions->len;
         bool *selected = ARENA_NEW(&s->arena, bool, len);
@@ -248,13 +248,13 @@ static bool export_write(void *context, struct out *out, struct err *e)
 
 /* --- datasets -------------------------------------------------------------------------------- */
 
-/* Rows tell threads and times, which the file of one profile does not. */
+/* Rows have threads and times, which the file of one profile lacks. */
 static const struct export_format DATASET_FORMAT = {"parquet", parquet_export, true,
                                                     true,      true,           false};
 static const struct export_format DATASET_CALLS = {
     .name = "parquet-calls", .write = parquet_calls_export, .needs_samples = true};
 
-/* The file's name tells recordings apart, and is the same each time, so that one that is exported
+/* The file's name distinguishes recordings, and is the same each time, so that one that is exported
  * twice is there once: when it began, its first process, and the host. */
 static const char *export_dataset_path(const struct export_request *r, const struct session *s,
                                        struct arena *a)
@@ -419,7 +419,7 @@ static const struct option_row ORDER_OPTIONS[] = {
      FILLS_WITH(struct order_request, view.print.format, REPORT_JSON)},
 };
 
-/* Of a recording, the executable or the object that was named: by its path, or what is behind the
+/* Of a recording, the executable or the object that was named: by its path, or the part after the
  * last slash. Without a file there is no order: names and sizes of functions come from it. */
 static bool order_find_object(const struct session *s, const struct order_request *r,
                               struct layout_rules *rules, struct err *e)
@@ -431,8 +431,8 @@ static bool order_find_object(const struct session *s, const struct order_reques
         rules->file = s->object;
         return true;
     }
-    /* The first that fits: a path is whole or its last part, so that two libraries of one name are
-     * told apart by path. */
+    /* The first that fits: a path is whole or its last part, so that the path distinguishes two
+     * libraries of one name. */
     for (uint32_t i = 0; i < space->len; i++) {
         const char *path = space_object_name(space, i);
         if (r->object ? strcmp(path, r->object) && strcmp(path_base_name(path), r->object)

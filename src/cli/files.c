@@ -6,7 +6,7 @@
  *
  *     info     describes what a file holds; one that breaks off is described as far as it goes
  *     merge    sums files of one kind exactly: call sites stay apart, counts never wrap, and the
- *              program is not asked for; the output keeps the format of the first input
+ *              program is not needed; the output keeps the format of the first input
  *     convert  writes another format, pointer size or byte order, and drops nothing on the way:
  *              what the target cannot hold is an error. With --program, counts of arcs become
  *              counts of blocks in that program
@@ -138,7 +138,7 @@ static bool info_describe_trace(const struct info_target *d, bool *is_one, struc
     return ok;
 }
 
-/* Profiles of clang and rustc, added up; what was whole of a file that breaks off is described. */
+/* Profiles of clang and rustc, added up; the intact part of a file that breaks off is described. */
 static bool info_describe_llvm(const struct info_target *d, struct err *e)
 {
     struct llvm_reader reader = llvm_reader_over(file_bytes(d->buffer), d->path);
@@ -161,8 +161,8 @@ static bool info_describe_llvm(const struct info_target *d, struct err *e)
     return ok;
 }
 
-/* A bb file, which has the lines of a graph of gcc before 3.4: only with the graph beside it can be
- * told what they are lines of. */
+/* A bb file, which has the lines of a graph of gcc before 3.4: only the graph beside it shows what
+ * they are lines of. */
 static bool info_describe_bb(const struct info_target *d, struct err *e)
 {
     struct arcs_file f = {0};
@@ -325,8 +325,8 @@ struct merge_request {
     struct source_output source;
 };
 
-/* A format of profiles, or a container of LLVM's. The two are told apart by the first input only
- * when all options are read, so that whichever does not fit it is refused then. */
+/* A format of profiles, or a container of LLVM's. The first input decides between the two once all
+ * options are read, so that whichever does not fit it is refused then. */
 static bool merge_take_target(void *target, const struct option_row *row, const char *value,
                               struct err *e)
 {

@@ -1,6 +1,7 @@
 /* monarc flame: a picture of paths and times for documents.
  *
- * A picture is a list of frames, each behind the one that called it, with a depth and a width.
+ * A picture is a list of frames, each after the one that called it, with a depth and a width.
+ *
  * Where stacks were recorded, the frames are the rows of the tree that 'monarc graph --tree'
  * prints. A profile of arcs knows pairs alone: gprof's model is then carried on along paths
  * (profile/analysis/exchange/exchange.h), which come as frames with parents in no useful order.
@@ -117,7 +118,7 @@ static const char *flame_name(struct names *names, const struct graph *g, uint32
 }
 
 /* Of a graph; paths with less than `least` samples are put together. The paths come as a tree,
- * whose frame 0 is the root, each behind its parent; here 0 also ends lists. */
+ * whose frame 0 is the root, each after its parent; here 0 also ends lists. */
 static void flame_of_graph(struct flame *f, const struct graph *g, struct names *names,
                            double least, struct arena *a)
 {
@@ -131,7 +132,7 @@ static void flame_of_graph(struct flame *f, const struct graph *g, struct names 
     uint32_t *first = ARENA_NEW(&scratch, uint32_t, len); /* child with the most time */
     uint32_t *next = ARENA_NEW(&scratch, uint32_t, len);  /* sibling with less */
 
-    /* Totals from the leaves up: children stand behind their parents. */
+    /* Totals from the leaves up: children follow their parents. */
     for (size_t i = len; i-- > 0;) {
         total[i] += from[i].self;
         if (i)

@@ -5,8 +5,8 @@
  * besides: paragraphs are filled by man, indented lines stay as they are (.EX). Pages carry no
  * date: the same sources give the same bytes.
  *
- * What a shell completes of an option's value is told by how the value is written in the table:
- * FILE and DIR are paths, a|b|c are choices, anything else is left to the user. */
+ * The notation of an option's value in the table decides what a shell completes: FILE and DIR are
+ * paths, a|b|c are choices, anything else is left to the user. */
 #include "cli/cli.h"
 #include "coverage/report/coverage_report.h"
 #include "profile/report/report.h"
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* What the value of an option is, for completion. */
+/* The kind of an option's value, for completion. */
 enum value_kind { VALUE_NONE, VALUE_TEXT, VALUE_CHOICE, VALUE_FILE, VALUE_DIRECTORY };
 
 /* --- man(7) ---------------------------------------------------------------------------------- */
@@ -116,7 +116,7 @@ static void roff_head(struct out *out, const char *command)
     out_str(out, " 1 \"\" \"monarc " MONARC_VERSION "\" \"User Commands\"\n.SH NAME\n");
 }
 
-/* What the columns of a command's reports mean: headings of text, or names in JSON and CSV. */
+/* The meaning of the columns of a command's reports: headings of text, or names in JSON and CSV. */
 static void man_columns(const struct command *c, struct out *out)
 {
     if (c->columns)
@@ -223,7 +223,7 @@ static void man_front(struct out *out)
 
 /* --- completions ----------------------------------------------------------------------------- */
 
-/* Told from how the value is written in the help: FILE, DIR, or alternatives with bars between. */
+/* From the notation of the value in the help: FILE, DIR, or alternatives with bars between. */
 static enum value_kind option_value_kind(const struct option_row *row)
 {
     if (!row->value)

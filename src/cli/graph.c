@@ -5,9 +5,9 @@
  *     recorded stacks   a tree of paths that were seen (--tree, --callers, --callees); entries
  *                       with measured times along calls
  *     counted arcs      entries; trees of one level, as only pairs are known
- *     the model         (--model) gprof's: times split by call counts, trees as deep as asked for
+ *     the model         (--model) gprof's: times split by call counts, trees to the requested depth
  *
- * Where stacks were recorded and no calls counted, a tree is shown unless entries are asked for:
+ * Where stacks were recorded and no calls counted, a tree is shown unless entries are requested:
  * they would have no numbers of calls. A picture is the graph of entries in Graphviz's language,
  * drawn in memory first, so that an old file stays if it cannot be drawn. */
 #include "base/file.h"
@@ -25,7 +25,7 @@ enum { MODEL_DEPTH = 4, MOST_DEPTH = 1000000, MOST_ROWS = 1000, PICTURE_ROWS = 3
 struct graph_request {
     struct view_options view;
     struct stack_edits stacks;
-    const char *callers, *callees; /* functions; NULL: not asked for */
+    const char *callers, *callees; /* functions; NULL: not requested */
     bool has_tree, is_entries;
     uint64_t depth;      /* of trees; 0: not said */
     const char *picture; /* --dot, --svg, --png, --pdf: which; NULL: none */
@@ -113,9 +113,9 @@ static bool graph_draw(void *context, struct out *out, struct err *e)
 
 /* --- trees ----------------------------------------------------------------------------------- */
 
-/* Of pairs of caller and callee: one level, or what the model makes of them. Pairs do not tell
- * which callers a call of a callee came from, so one level is all that was measured. Several
- * functions may have the name: each gets a tree. */
+/* Of pairs of caller and callee: one level, or what the model makes of them. Pairs do not say which
+ * callers a call of a callee came from, so one level is all that was measured. Several functions
+ * may have the name: each gets a tree. */
 static bool graph_report_pairs(struct session *s, const struct graph_request *r,
                                const char *function, struct out *out, struct err *e)
 {

@@ -1,10 +1,11 @@
 /* monarc html and monarc tui: a profile, coverage or both, as one page with everything to look at,
  * and on the terminal.
  *
- * Operands are about a profile or about coverage, told apart by what they are. Each half is opened
+ * Operands are about a profile or about coverage, distinguished by their kind. Each half is opened
  * as its own commands open it, and described for the page: a struct page_profile and a struct
- * page_coverage of pointers into the sessions, from which src/page writes. With --base the same is
- * done once more, recursively, for what to compare with.
+ * page_coverage of pointers into the sessions, from which src/page writes.
+ *
+ * With --base the same is done again, recursively, for the other side of the comparison.
  *
  * The page is one file as long as browsers open that with ease (MOST_BYTES); beyond, or with
  * --folder, sources are files beside it. It replaces an old page when it is complete. */
@@ -39,7 +40,7 @@ struct html_options {
     bool has_code, is_intel, has_inlines, has_blame, has_all_sources;
     bool is_folder; /* sources are files beside the page */
     bool is_base;   /* what another measurement is compared with; shares that one's cover options */
-    /* Operands, told apart by html_operands(). */
+    /* Operands, split by html_operands(). */
     VEC(char *) profile, coverage;
     struct option_list base; /* values of --base */
 };
@@ -412,8 +413,8 @@ static bool html_open_base(struct html_data *d, struct html_options *o, struct e
 
 /* What may be published: the project around the current folder and around each operand and, for
  * recordings that lie elsewhere, around the program that ran; and what the user named with
- * --source-dir and --path-map. Names inside the operands decide nothing, as they may be anybody's.
- * A recorded path counts only if a program is there: it is a name, too. */
+ * --source-dir and --path-map. Names inside the operands decide nothing, as any program may have
+ * chosen them. A recorded path counts only if a program is there: it is a name, too. */
 static bool html_find_folders(struct html_data *d, const struct html_options *o, struct err *e)
 {
     struct source_folders *f = &d->folders;
@@ -488,7 +489,7 @@ static void html_data_close(struct html_data *d)
 
 /* --- the command ----------------------------------------------------------------------------- */
 
-/* Machine code, inlines and blame make a page larger and slower to write, so they are asked for. */
+/* Machine code, inlines and blame make a page larger and slower to write, so they are optional. */
 static const struct option_row OPTIONS[] = {
     {'o', "output", "FILE", "the page (default: report.html; - is standard output)",
      FILLS(struct html_options, output)},
@@ -554,7 +555,7 @@ static bool html_write_page(struct html_page *p, struct progress *progress, stru
 }
 
 /* The first coverage input that could not be used, or used in part, or NULL. Other problems, such
- * as a program that never ran, are told on the page alone: they are what the page is about. */
+ * as a program that never ran, are reported on the page alone: they are its subject. */
 static const char *html_lost_coverage(const struct html_data *d)
 {
     const struct problems *p = &d->covered.reading.problems;
@@ -662,7 +663,7 @@ static bool tui_describe(struct html_options *o, struct tui_options *out, struct
     return true;
 }
 
-/* The terminal is looked at before anything is opened: reading a large recording for a screen that
+/* The terminal is checked before anything is opened: reading a large recording for a screen that
  * cannot be had would be in vain. GPROF_PATH is the search path of GNU gprof. */
 static bool tui_start(struct html_options *o, const struct operands *operands, struct err *e)
 {

@@ -34,7 +34,7 @@ static bool locks_report(struct session *s, void *request, struct out *out, stru
     const struct recorded *from = &s->recorded;
     struct locks table;
     struct names names;
-    /* gmon.out and the like know no threads, and nothing of time that nobody spent computing. */
+    /* gmon.out and the like know no threads, and nothing of time without computing. */
     if (!s->folder)
         return err_set(e,
                        "%s: only a recording tells what threads waited for; make one with "

@@ -18,7 +18,7 @@
  *     coverage/...       the same four rooms for notes and counters: which code ran; and import
  *     bridge             where both meet: counts of blocks at addresses
  *     verdict            what a build must fulfil, judged beside its baseline
- *     store              the history of builds, and where it turned
+ *     store              the history of builds, and where it changed
  *     session            opens what the operands of a command name
  *     gnu                gprof and gcov as GNU prints them
  *     tui                a screen on the terminal: models, drawing, the loop
@@ -120,8 +120,8 @@ static void limit_reached(int number)
 }
 
 /* A limit on the size of files or on CPU time must not end us while a program runs whose status is
- * to be told. A handler, as what we execute has the signal as it was before; one that is ignored
- * stays so. */
+ * to be returned. A handler, as what we execute has the signal as it was before; one that is
+ * ignored stays so. */
 static void outlive_limits(void)
 {
     static const int LIMITS[] = {SIGXFSZ, SIGXCPU};

@@ -6,14 +6,15 @@
  *
  *     prog.afdo: AutoFDO profile, version 2            what was written, and its version
  *     prog was compiled by GNU C17 12.2.0 ...          from which that follows
- *     functions: 4, inlined copies: 2, places: 10      how much the compiler is told
+ *     functions: 4, inlined copies: 2, places: 10      how much the compiler gets
  *     98.35 % of all samples, 100.00 % of its own      how much of the time that is about
  *         1.65 %  in other objects                     and the rest, by reason
  *     next: gcc -O2 -g -fauto-profile=prog.afdo
  *
- * A file is written only when it is complete. What became of the samples is said on standard
- * output, in a few lines, or with --explain in tables; with -o - the profile is standard output,
- * and nothing else is said. */
+ * A file is written only when it is complete.
+ *
+ * The use of the samples is reported on standard output, in a few lines, or with --explain in
+ * tables; with -o - the profile is standard output, and nothing else is said. */
 #include "cli/optimize.h"
 #include "session/imported.h"
 
@@ -26,7 +27,7 @@
 
 extern const struct command command_order;
 
-/* The release of gcc decides on the version of its file; nobody should have to know the latter. */
+/* The release of gcc decides on the version of its file; no user should have to know the latter. */
 static const struct option_row OPTIMIZE_OPTIONS[] = {
     {0, "for", "gcc|clang|bolt|gcda|lld|gold|ld|mold",
      "the tool that will read the profile (required)", CHOOSES(struct optimize_request, target),
@@ -85,7 +86,7 @@ static bool write_source_profile(void *context, struct out *out, struct err *e)
     return ok;
 }
 
-/* ---- what became of the samples */
+/* ---- the use of the samples */
 
 /* Of nothing, nothing. */
 static double percent(double part, double whole)
@@ -114,7 +115,7 @@ static void explain_unmapped(const struct source_inputs *s, struct out *out)
     if (s->passed_over)
         out_printf(out, "  %s is passed over: %s has no coverage mapping of clang\n",
                    s->passed_over, s->program);
-    /* All units are looked at for it, so only if something is missing. */
+    /* All units are checked for it, so only if something is missing. */
     struct object_debug_gaps gaps = {.missing_units = 0};
     if (s->object && m->why[UNMAPPED_NO_DECLARATION] > 0)
         object_debug_gaps(s->object, &gaps);
@@ -146,8 +147,8 @@ static const char *why_of(const struct mapped_function *f)
     return f->why[most] > 0.005 * f->samples ? unmapped_text(most) : "";
 }
 
-/* Two tables, as far as the limit: functions by their symbols, of which part was told to the
- * compiler, and lines, by the innermost function, with the count that it was told. */
+/* Two tables, as far as the limit: functions by their symbols, of which the compiler got a part,
+ * and lines, by the innermost function, with the count that it got. */
 static void explain_text(const struct source_inputs *s, uint64_t limit, struct out *out)
 {
     const struct source_mapping *m = &s->mapping;
@@ -320,18 +321,18 @@ static void optimize_json(const struct optimize_written *w, struct out *out)
 
 /* ---- the command
  *
- *     operands ─► source_inputs_read() ─► profile ─► file, then what became of the samples
+ *     operands ─► source_inputs_read() ─► profile ─► file, then the use of the samples
  *              └► order_run()                        for linkers
  *
  * The exit status is 0 if the file was written; samples without a place are no failure, as there
  * are always some. */
 
-/* gcc's version is that of PROGRAM's compiler, unless it is asked for: a file of another one would
- * be refused when it is too late to ask. */
+/* gcc's version is that of PROGRAM's compiler, unless an option names it: a file of another one
+ * would be refused too late. */
 static bool choose_version(const struct optimize_request *r, const struct source_inputs *s,
                            uint32_t *version, struct err *e)
 {
-    /* What was asked for beats what the program tells; a program of clang tells nothing of gcc. */
+    /* The option beats the program's own entry; a program of clang names no gcc. */
     uint32_t release = r->gcc ? (uint32_t)r->gcc : s->is_gcc ? s->release : 0;
     *version = afdo_version_of_gcc(release);
     if (*version)
@@ -379,7 +380,7 @@ static bool optimize_write(struct optimize_request *r, struct source_inputs *s, 
                            struct err *e)
 {
     struct optimize_written w = {.request = r, .inputs = s};
-    /* Asked for before anything is written: which gcc it is for. */
+    /* Needed before anything is written: which gcc it is for. */
     bool is_standard = r->output && !strcmp(r->output, "-");
     if (r->target == TARGET_GCC && !choose_version(r, s, &w.version, e))
         return false;
@@ -415,7 +416,7 @@ static int optimize_run(const struct command *self, int argc, char **argv, struc
     enum { DEFAULT_LIMIT = 20 };
     struct optimize_request r = {.limit = DEFAULT_LIMIT, .flags = "-O2", .repeat = 10};
     struct operands operands;
-    /* Reading moves operands to the end; a linker's order is asked for with all of it once more. */
+    /* Reading moves operands to the end; a linker's order needs all of them again. */
     struct arena scratch = {0};
     char **given = ARENA_NEW(&scratch, char *, (size_t)argc + 1);
     memcpy(given, argv, (size_t)argc * sizeof *given);

@@ -1,4 +1,4 @@
-/* What the parts of `monarc optimize` share: the request, writing one profile, and the way from two
+/* Shared by the parts of `monarc optimize`: the request, writing one profile, and the way from two
  * builds to a verdict. */
 #ifndef MONARC_CLI_OPTIMIZE_H
 #define MONARC_CLI_OPTIMIZE_H
@@ -20,7 +20,7 @@ enum optimize_target {
     TARGET_MOLD
 };
 
-/* `limit` is of the tables of --explain. The targets that linkers are stand behind the others. */
+/* `limit` is of the tables of --explain. Linkers are the last targets. */
 struct optimize_request {
     struct session_options session;
     struct source_request source;
@@ -34,7 +34,7 @@ struct optimize_request {
     bool is_binary, explains;
 };
 
-/* Reads r->source, writes the profile and says on `out` what became of what was measured. */
+/* Reads r->source, writes the profile and reports on `out` how the samples were used. */
 MUST_CHECK bool optimize_profile(struct optimize_request *r, struct out *out, struct err *e);
 
 /* An output_writer, of a struct source_inputs: what BOLT takes. */
@@ -44,7 +44,7 @@ MUST_CHECK bool optimize_write_bolt(void *inputs, struct out *out, struct err *e
  * the profile only if it gained something. An exit status. */
 int optimize_build(struct optimize_request *r, struct out *out, struct err *e);
 
-/* --for gcda: the inputs' counters for gcc's -fprofile-use, and what became of them. */
+/* --for gcda: the inputs' counters for gcc's -fprofile-use, and their use. */
 MUST_CHECK bool optimize_counters(const struct optimize_request *r, struct out *out, struct err *e);
 
 #endif

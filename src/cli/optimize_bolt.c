@@ -8,7 +8,7 @@
  *     F 40114e 401156 949            from, to, count, wrongly expected; straight from, to, count
  *     B X:0 401130 1 0               from elsewhere: a library, the kernel
  *
- * Only BOLT itself knows its blocks, by which fdata tells code that ran straight through; so
+ * Only BOLT itself knows its blocks, by which fdata describes code that ran straight through; so
  * branches are left to perf2bolt, which reads no program of others for it. Equal lines are added
  * up, and come in the order of addresses. Sorting is what it costs.
  *

@@ -242,7 +242,7 @@ static int build_and_compare(struct building *b, struct out *out, struct err *e)
     out_flush(out);
     bool ok = build(b, tuned, b->tuned, e) && compare(b, &gain, &margin, times, e);
     bool is_kept = ok && gain - margin > 0;
-    /* The profile gets its name, or the plain build its place, whatever failed behind it. */
+    /* The profile gets its name, or the plain build its place, whatever failed after it. */
     struct file_buffer bytes = {0};
     struct err second;
     if (is_kept)

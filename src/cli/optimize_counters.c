@@ -28,8 +28,8 @@ static double share_of(uint64_t part, uint64_t whole)
     return whole ? 100 * (double)part / (double)whole : 0;
 }
 
-/* Functions that are not as they were: those that lost counters and, if asked for, those that
- * moved, which are the last ones of the list. */
+/* Functions that are not as they were: those that lost counters and, on request, those that moved,
+ * which are the last ones of the list. */
 static void counters_table(const struct use_counters *u, const struct optimize_request *r,
                            struct out *out)
 {

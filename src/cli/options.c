@@ -19,7 +19,7 @@
 
 /* --- what is read ---------------------------------------------------------------------------- */
 
-/* Into a byte, behind which nothing is assumed: 4 or 8. */
+/* Into a byte, without a default: 4 or 8. */
 bool take_word(void *target, const struct option_row *row, const char *value, struct err *e)
 {
     return parse_word(row->name, value, (uint8_t *)((char *)target + row->offset), e);
@@ -109,7 +109,7 @@ static bool take_label(void *target, const struct option_row *row, const char *v
     return true;
 }
 
-/* Times are in seconds from the start of the recording; `has_from` and `has_to` tell 0 from
+/* Times are in seconds from the start of the recording; `has_from` and `has_to` distinguish 0 from
  * nothing. */
 static const struct option_row PART[] = {
     {'e', "event", "NAME", "use this event (default: the first one)",
@@ -238,8 +238,8 @@ const struct option_set source_set = SET("Which lines", SOURCE);
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-/* Three steps from the name in the file to the one that is shown: demangled, told apart, shortened.
- * Each has an option that stops there or adds to it. */
+/* Three steps from the name in the file to the one that is shown: demangled, made distinct,
+ * shortened. Each has an option that stops there or adds to it. */
 static const struct option_row DEMANGLE[] = {
     {0, "no-demangle", NULL, "show linkage names as they are", FILLS(struct one_flag, value)},
 };
@@ -291,8 +291,7 @@ static const struct option_row WIDE[] = {
 };
 const struct option_set wide_set = SET("How it is printed", WIDE);
 
-/* `--color` alone is `--color=always`; the value stands behind an equals sign, since it may be
- * absent. */
+/* `--color` alone is `--color=always`; the value follows an equals sign, since it may be absent. */
 static const struct option_row TERMINAL[] = {
     {0, "color", "[auto|always|never]", "use colour (default: on a terminal)",
      CHOOSES(struct print_options, colour), .absent = COLOUR_ALWAYS},

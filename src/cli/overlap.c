@@ -167,7 +167,7 @@ static int overlap_run(const struct command *self, int argc, char **argv, struct
                        struct err *e)
 {
     enum { DEFAULT_LIMIT = 20 };
-    const double ROUNDED = 1e-9; /* in percent: what sums of many shares may lack of 100 */
+    const double ROUNDED = 1e-9; /* in percent: the rounding error of sums of many shares */
     struct overlap_request r = {.limit = DEFAULT_LIMIT};
     struct operands operands;
     enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);

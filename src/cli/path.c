@@ -15,7 +15,7 @@
  * Neither takes a part of a recording, or several runs: a path through half of a job would end
  * where nothing ends, and runs of a series have a path each.
  *
- * Changes are operands behind the recording, NAME=2x, NAME=50% or NAME=0: names of functions may
+ * Changes are operands after the recording, NAME=2x, NAME=50% or NAME=0: names of functions may
  * have `=` in them, so the last one counts. An operand that is a file or folder is no change. */
 #include "cli/cli.h"
 #include "profile/analysis/recording/schedule.h"
@@ -126,7 +126,8 @@ const struct command command_path = {
 /* As many as a word has bits: each function has a bit for each change. */
 enum { MOST_CHANGES = 32 };
 
-/* What is left of the time, 0 to 1000 times; false: no change. "2x" is half, "50%" and "0" say it.
+/* The remaining factor of the time, 0 to 1000; false: no change. "2x" is half, "50%" and "0" say
+ * it.
  */
 static bool change_factor(const char *text, double *factor)
 {
@@ -191,8 +192,8 @@ static double *changes_of_nodes(const struct session *s, const uint32_t *bits, b
     for (uint32_t node = 1; node < r->nodes.len; node++) {
         const uint32_t *frames;
         size_t len = frames_of(s, node, &frames);
-        /* Parents stand before their children, so theirs is known. With --self a node has the
-         * changes of its innermost function alone. */
+        /* Parents precede their children, so theirs is known. With --self a node has the changes of
+         * its innermost function alone. */
         of_node[node] = is_self ? 0 : of_node[r->nodes.at[node].parent];
         for (size_t i = is_self && len ? len - 1 : 0; i < len; i++)
             of_node[node] |= bits[frames[i]];
@@ -255,8 +256,8 @@ static bool what_if_report(struct session *s, void *request, struct out *out, st
     t.is_one_thread = schedule.lanes_len == 1;
     /* Of one thread whose waits were not recorded, lengths take its gaps for its own. */
     t.open_ns = t.is_one_thread && !t.has_waits ? 0 : schedule_open_ns(&path);
-    /* One graph, three lengths: as recorded, then with savings at both bounds of what is known of
-     * waits. The error of sampling widens the range at both ends. */
+    /* One graph, three lengths: as recorded, then with savings at both bounds of the knowledge
+     * about waits. The error of sampling widens the range at both ends. */
     schedule_save(&schedule, NULL);
     t.wall_ns = schedule_length(&schedule, SCHEDULE_SOONEST, &s->arena);
     schedule_save(&schedule, saved);
@@ -269,8 +270,8 @@ static bool what_if_report(struct session *s, void *request, struct out *out, st
     return true;
 }
 
-/* Takes changes out of the arguments, where they may stand anywhere: what is left goes the way of
- * all reports. An option's value is no change, since it stands behind its `=` in one word. */
+/* Takes changes out of the arguments, where they may stand anywhere: the rest goes the way of all
+ * reports. An option's value is no change, since it follows its `=` in one word. */
 static bool what_if_take(struct path_request *r, int *argc, char **argv, struct err *e)
 {
     int kept = 0;

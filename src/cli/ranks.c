@@ -20,7 +20,7 @@ struct ranks_request {
 /* Of each table: the rest is noise, mostly. */
 enum { DEFAULT_ROWS = 20 };
 
-/* --against is checked when all options are read, as it may stand before --rank. */
+/* --against is checked when all options are read, as it may precede --rank. */
 static const struct option_row OPTIONS[] = {
     {0, "by", "self|total", "times of functions alone, or with what they call (default: self)",
      CHOOSES(struct ranks_request, by_total)},
@@ -35,7 +35,7 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct ranks_request, limit)},
 };
 
-/* Which ranks are asked for; the set is told before it is fed. */
+/* The requested ranks; the set gets them before its input. */
 static bool ranks_asked(const struct ranks_request *r, uint32_t asked[2], struct err *e)
 {
     uint64_t other;
@@ -55,7 +55,7 @@ static bool ranks_asked(const struct ranks_request *r, uint32_t asked[2], struct
 }
 
 /* The report comes first, and then what could not be read: a rank that died must not hide the
- * others, but nobody should take them for all. */
+ * others, but no reader should take them for all. */
 static bool ranks_report(struct ranks_request *r, const struct operands *operands, struct out *out,
                          struct err *e)
 {
@@ -76,8 +76,8 @@ static bool ranks_report(struct ranks_request *r, const struct operands *operand
     r->files.recorded.read.progress = progress_start();
     bool ok = rank_files_read(&set, operands->at, operands->len, &r->files, &unread, e);
     progress_end(r->files.recorded.read.progress);
-    /* Ranks that were asked for and are in no recording: an empty column would look like one that
-     * did nothing. */
+    /* Requested ranks that are in no recording: an empty column would look like one that did
+     * nothing. */
     for (size_t i = 0; ok && i < 2; i++)
         ok = asked[i] == RANK_NONE || rank_set_find(&set, asked[i]) != RANK_NONE ||
              err_set(e, "rank %u is in none of the recordings", asked[i]);
@@ -89,7 +89,7 @@ static bool ranks_report(struct ranks_request *r, const struct operands *operand
         struct report_input in = {.ranks = &table, .shown_functions = (size_t)r->limit};
         print_report(REPORT_RANKS, &in, &r->print, out);
         rank_table_deinit(&table);
-        /* Behind the report, so that the table stands even where a rank is missing. */
+        /* After the report, so that the table stands even where a rank is missing. */
         ok = !unread.line[0];
         if (!ok)
             *e = unread;

@@ -40,7 +40,7 @@ struct receive_request {
     bool is_forced;
 };
 
-/* A serial line is told from a file by what it is; --baud and --timeout matter to it alone. */
+/* The type of the file identifies a serial line; --baud and --timeout matter to it alone. */
 static const struct option_row RECEIVE_OPTIONS[] = {
     {0, "from", "FILE|TTY|-", "what to read (default: standard input)",
      FILLS(struct receive_request, from)},
@@ -168,8 +168,8 @@ static bool receive_read_input(struct received *in, const struct receive_request
     return ok;
 }
 
-/* A complete stream becomes files, and what was kept of earlier transmissions goes. An incomplete
- * one is kept.
+/* A complete stream becomes files, and kept parts of earlier transmissions are removed. An
+ * incomplete one is kept.
  *
  *    frames -> stream -> complete?  yes: files, frames.partial is removed
  *                                   no:  frames.partial, an error that names the gaps */
@@ -405,7 +405,7 @@ const struct command command_recover = {
 
 /* --- symbols --------------------------------------------------------------------------------- */
 
-/* Nothing is fetched from a network unless it is asked for. */
+/* Nothing is fetched from a network unless requested. */
 static const struct option_row SYMBOLS_OPTIONS[] = {
     {0, "from", "PATH", "take files with the recorded build-ids from this folder, or this file",
      FILLS(struct symbol_files_options, from)},
@@ -456,8 +456,8 @@ static int symbols_complete(const char *folder, struct symbol_files *files, stru
     return !ok ? EXIT_BAD : s.without || s.unread.system ? EXIT_DIFFERS : EXIT_FINE;
 }
 
-/* The worst status of all recordings is the command's, and the first error is the one that is told:
- * one damaged recording of a fleet does not keep the others without names. */
+/* The worst status of all recordings is the command's, and only the first error is reported: one
+ * damaged recording of a fleet does not keep the others without names. */
 static int symbols_run(const struct command *self, int argc, char **argv, struct out *out,
                        struct err *e)
 {

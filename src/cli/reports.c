@@ -6,7 +6,7 @@
  * go by functions and take the way of view_run(); annotate and counts go by source lines, which
  * source_run() has found for them.
  *
- * A plain profile has bins and arcs and nothing else, so that a recording is asked for wherever
+ * A plain profile has bins and arcs and nothing else, so that a recording is required wherever
  * objects, threads, processes or inlined functions are to have rows of their own.
  *
  *    flat       functions      struct flat, or struct shares
@@ -187,7 +187,7 @@ static const struct option_row LINES_OPTIONS[] = {
      TAKEN_BY(lines_take_map)},
 };
 
-/* Text has the first 40 rows, unless it is asked for others: by --all, filters or another order. */
+/* Text has the first 40 rows, unless others are requested: by --all, filters or another order. */
 static bool lines_are_first(const struct view_options *o)
 {
     const struct view_rules *rules = &o->rules;
@@ -282,7 +282,7 @@ static const struct option_row ANNOTATE_OPTIONS[] = {
      ALSO_SETS(struct annotate_request, rules.has_code)},
 };
 
-/* What is not asked for need not be kept: stretches of code, lines without time. */
+/* What is not requested need not be kept: stretches of code, lines without time. */
 static void annotate_prepare(void *request, struct source_input *input)
 {
     struct annotate_request *r = request;

@@ -3,8 +3,8 @@
  * This file has the command: options, what they need of each other, and what is shown afterwards.
  * One run is recorded by run_record.c, several that are reported together by run_series.c.
  *
- * Options end at the program's name; those behind it are the program's. Of two commands to compare
- * each is one operand, and options may stand behind them.
+ * Options end at the program's name; those after it are the program's. Of two commands to compare
+ * each is one operand, and options may follow them.
  *
  * The program's own output is left alone: reports come after it on standard output, or on standard
  * error where the program may have written to standard output. Where recording is refused, the
@@ -176,7 +176,7 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct run_request, ignores_failure)},
 };
 
-/* Whether the first operand is the program, and all behind it its own. */
+/* Whether the first operand is the program, and all after it its own. */
 static bool run_takes_program(const void *request)
 {
     return !((const struct run_request *)request)->compares;
@@ -239,8 +239,8 @@ static bool run_check_request(struct run_request *r, struct err *e)
 
 /* --- where recording is refused --------------------------------------------------------------- */
 
-/* The number in a file of /proc, behind `key` if there is one; -1: not to be had. Only small files:
- * what stands beyond 4095 bytes is not looked at. */
+/* The number in a file of /proc, after `key` if there is one; -1: not to be had. Only small files:
+ * bytes beyond 4095 are ignored. */
 static int proc_number(const char *path, const char *key)
 {
     char text[4096];
@@ -256,9 +256,10 @@ static int proc_number(const char *path, const char *key)
 }
 
 /* Why both ways are refused, and what would open one of them. Up to 2, perf_event_paranoid leaves
- * user code to everybody. A container is told by its seccomp filter (mode 2 in /proc/self/status):
- * there the remedy is outside. perf_event_paranoid above 2 is Debian's and Android's addition to
- * the kernel. Of ptrace_scope, 1 permits children, which is what a recorded program is. */
+ * user code to all users. A container is recognised by its seccomp filter (mode 2 in
+ * /proc/self/status): there the remedy is outside. perf_event_paranoid above 2 is Debian's and
+ * Android's addition to the kernel. Of ptrace_scope, 1 permits children, which is what a recorded
+ * program is. */
 static void run_say_refusal(struct out *out, int perf)
 {
     enum { FILTER = 2, USER_CODE = 2, OWN_CHILDREN = 1 };
@@ -280,9 +281,8 @@ static void run_say_refusal(struct out *out, int perf)
         out_printf(out, ": %s", AS_ROOT);
 }
 
-/* execvp() leaves everything of monarc behind; the program has monarc's process number (as a rank
- * of a job, another one), its terminal and its exit status. The reason stands on standard error
- * before. */
+/* execvp() replaces monarc; the program has monarc's process number (as a rank of a job, another
+ * one), its terminal and its exit status. The reason is on standard error first. */
 int run_unrecorded(char **argv, const struct monitor_result *result, struct err *e)
 {
     struct out out;
@@ -323,8 +323,7 @@ struct output_before run_look_at_output(void)
     return before;
 }
 
-/* Runs another command of ours as if it had been typed, and adds the lines behind it if it went
- * well. */
+/* Runs another command of ours as if it had been typed, and appends the lines if it went well. */
 static bool run_show(const struct command *report, const char **argv, const char *behind,
                      struct out *out, int *status, struct err *e)
 {
@@ -341,7 +340,7 @@ static bool run_show(const struct command *report, const char **argv, const char
 bool run_report(const struct command *report, const char **argv, const char *behind,
                 const struct output_before *before, struct out *out, int *status, struct err *e)
 {
-    /* A report must not get among the program's results. A person sees which is which; a file tells
+    /* A report must not get among the program's results. A person sees which is which; a file shows
      * whether something was written; a pipe does not. */
     struct stat st;
     bool is_free =

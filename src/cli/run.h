@@ -1,5 +1,4 @@
-/* What the parts of `monarc run` share: the request, recording one run, and telling what came of
- * it.
+/* Shared by the parts of `monarc run`: the request, recording one run, and reporting the result.
  *
  * One request is filled from the command line and shared by all runs; what differs from run to run
  * is in a struct run_setting. Memory of both is the request's arena, freed by the command. */
@@ -52,7 +51,7 @@ struct run_request {
 
     struct arena arena;
     struct event_list choices;
-    struct err dump_failure; /* of the last dump that the program asked for in vain */
+    struct err dump_failure; /* of the last dump that the program requested in vain */
 };
 
 /* Counters of lines that a program writes by itself, if it is linked with libgcov. */
@@ -67,17 +66,17 @@ size_t run_coverage_missed(const struct run_coverage *c, const char **first);
 
 /* What differs between the runs of a series. */
 struct run_setting {
-    char **argv;                 /* NULL: the request's process */
-    const char *working;         /* absolute: the folder that gets the recording */
-    char **environment;          /* as the program is to have it, but for the counting of calls */
-    int input, output;           /* its standard input and output */
-    const sigset_t *mask;        /* NULL: ours */
-    struct recording_part *part; /* NULL: no series; what is known of its elapsed time comes back */
+    char **argv;                   /* NULL: the request's process */
+    const char *working;           /* absolute: the folder that gets the recording */
+    char **environment;            /* as the program is to have it, but for the counting of calls */
+    int input, output;             /* its standard input and output */
+    const sigset_t *mask;          /* NULL: ours */
+    struct recording_part *part;   /* NULL: no series; returns what is known of its elapsed time */
     struct run_coverage *coverage; /* NULL: of no interest */
 };
 
 /* Records one run into its folder. False: nothing was recorded, or it could not be kept; see
- * *result and *e. *result is filled in either case; has_started tells whether the program ran at
+ * *result and *e. *result is filled in either case; has_started says whether the program ran at
  * all. */
 MUST_CHECK bool run_record(struct run_request *r, const struct run_setting *s,
                            struct monitor_result *result, struct err *e);

@@ -64,8 +64,8 @@ static void counters_tell_rest(const struct live_counters_result *r, uint64_t in
                           "were still running: counts end there\n");
 }
 
-/* Runs the program without recording, and says on standard error what was read of its counters, as
- * its own output goes to standard output.
+/* Runs the program without recording, and reports its counters on standard error, as its own output
+ * goes to standard output.
  *
  * The status is the program's, unless it ended well and nothing could be read: a test that passes
  * without leaving its coverage would look like one that covers nothing. What cannot be had, by
@@ -129,8 +129,8 @@ struct block_lines {
     const char *file, *tidy; /* of the row before */
 };
 
-/* One source has one name, from whichever folder a unit includes it. Files are told apart by their
- * address, which neighbouring rows share. */
+/* One source has one name, from whichever folder a unit includes it. Pointers distinguish files;
+ * neighbouring rows share them. */
 static uint32_t block_lines_source(struct block_lines *b, const char *file)
 {
     if (file != b->file)

@@ -6,7 +6,7 @@
  *     %r  rank    %h  name of the machine    %p  process id of monarc    %%  a percent sign
  *
  * and the default name has it, too: NAME.RANK.monarc. Folders above such a name are made, because
- * ranks start at the same time on machines where nobody has made them. No rank shows a report, as a
+ * ranks start at the same time on machines where they do not exist. No rank shows a report, as a
  * job of 10,000 ranks would print 10,000; rank 0 says where they are, in one line.
  *
  * A launcher that sees a rank die kills all others, and at once (MPICH by SIGKILL): it would take
@@ -138,7 +138,7 @@ void run_apart_no_more(const struct run_request *r)
     sigprocmask(SIG_SETMASK, &r->mask, NULL);
 }
 
-/* Behind rank 0's own recording: those of other ranks may take a moment more. */
+/* After rank 0's own recording: those of other ranks may take a moment more. */
 void run_tell_ranks(struct run_request *r)
 {
     const char *number = r->ranks ? arena_printf(&r->arena, "%" PRIu32 " ", r->ranks) : "";

@@ -1,4 +1,4 @@
-/* One run, recorded: what the program is given, what the monitor leaves, what is made of that.
+/* One run, recorded: the program's environment, the monitor's output, and its processing.
  *
  * Three things may come of a run. Samples, taken from outside by the monitor (src/record). Counted
  * calls, where the program was compiled with -pg: a library of monarc's is loaded into it, each
@@ -63,7 +63,7 @@ static bool run_calls_prepare(struct run_calls *c, const char *program, const ch
     return true;
 }
 
-/* Names that steer the library; whatever the user's environment says of them is for other runs. */
+/* Names that steer the library; the user's own settings of them are for other runs. */
 static bool run_calls_replaces(const struct run_calls *c, const char *entry)
 {
     static const char *const names[] = {"MONARC_OFF=",  "MONARC_CLASSIC=", "GMON_OUT_PREFIX=",
@@ -265,9 +265,8 @@ struct run_recording {
     struct err no_calls; /* why they are not counted, where they could be */
 };
 
-/* What the program asked for with monarc_rt_dump(): a recording of its own, until now. Called by
- * the monitor, which knows nothing of recordings' folders. A failure is kept for the end of the
- * run. */
+/* Handles the program's monarc_rt_dump(): a recording of its own, until now. Called by the monitor,
+ * which knows nothing of recordings' folders. A failure is kept for the end of the run. */
 static void run_dump(void *context, const char *folder, const struct recording *so_far)
 {
     const struct run_recording *one = context;
@@ -286,8 +285,8 @@ static void run_dump(void *context, const char *folder, const struct recording *
     arena_deinit(&a);
 }
 
-/* Without being asked for, calls are counted where that is possible: a static program is recorded
- * without them. */
+/* By default, calls are counted where that is possible: a static program is recorded without
+ * them. */
 static bool run_prepare_calls(struct run_recording *one, struct err *e)
 {
     struct run_request *r = one->request;
@@ -327,7 +326,7 @@ static bool run_write_symbols(struct run_request *r, const char *working,
     return (is_complete && !added.added) || run_write_run(r, working, recording, e);
 }
 
-/* What the run leaves, beside what it was told to sample. */
+/* Other results of the run, beside the chosen samples. */
 static bool run_keep(struct run_recording *one, const struct monitor_result *result,
                      const struct monitor_files *files, struct recording *recording, struct err *e)
 {
@@ -351,7 +350,7 @@ static bool run_keep(struct run_recording *one, const struct monitor_result *res
            run_write_gmon(r, s->working, recording, e);
 }
 
-/* From the program's start to a complete folder. *result tells how the program ended even if
+/* From the program's start to a complete folder. *result says how the program ended even if
  * recording failed; until the monitor knows better it says that the program could not be run.
  * Options of the monitor are all facts of the request and the setting; times become nanoseconds
  * here. */

@@ -130,7 +130,7 @@ static char **series_environment(uint32_t padding, struct arena *a)
 /* --- runs that are not recorded -------------------------------------------------------------- */
 
 /* Signals that end programs are blocked during a series and looked for between runs. Pending ones
- * are looked at, not taken: after the first of them the series is interrupted for good. */
+ * are read, not taken: after the first of them the series is interrupted for good. */
 static bool series_is_interrupted(struct series *s)
 {
     sigset_t pending;
@@ -188,7 +188,7 @@ static void series_tell_progress(const struct series *s, const struct series_sid
     out_deinit(&aside);
 }
 
-/* What the process that records a run tells of it. Goes through a pipe as bytes: the process that
+/* The report of the process that records a run. Goes through a pipe as bytes: the process that
  * writes it is a fork of the one that reads it, so that both have one layout. */
 struct series_news {
     struct monitor_result result;
@@ -222,8 +222,8 @@ static void series_record(void *context)
 }
 
 /* Waits for a run that another process records. Two descriptors are waited for: signals and the
- * news. Of a process that is killed, the end of its pipe is the news. False: it could not be
- * started, or told nothing. */
+ * news. If a process is killed, the end of its pipe is the news. False: it could not be started, or
+ * reported nothing. */
 static bool series_await(struct series *s, const struct run_setting *setting,
                          struct series_news *told, struct err *e)
 {

@@ -4,9 +4,9 @@
  *     monarc store export DIR                              a dataset of all that
  *     monarc store trend FUNCTION|FILE|--total             one figure over all commits
  *     monarc store diff OLD NEW                            two commits, function by function
- *     monarc store blame [FUNCTION|FILE|--total]           the commits at which figures turned
+ *     monarc store blame [FUNCTION|FILE|--total]           the commits at which figures changed
  *
- * Each recording, or profile behind its program, is a run of its own; all coverage that is named
+ * Each recording, or profile after its program, is a run of its own; all coverage that is named
  * together is one. They are read as for `monarc diff` and `monarc cover`. */
 #include "cli/cli.h"
 #include "store/store.h"
@@ -17,8 +17,8 @@
 #include <string.h>
 #include <time.h>
 
-/* What any of the verbs may be told. `commit` and `date` are of add; `least` is in percent.
- * Sessions are opened with the same options as for reports on one run. */
+/* Options of all verbs. `commit` and `date` are of add; `least` is in percent. Sessions are opened
+ * with the same options as for reports on one run. */
 struct store_request {
     struct session_options session;
     struct cover_options cover;
@@ -70,7 +70,7 @@ static bool store_take_date(const char *text, int64_t *date, struct err *e)
                                         "%Y-%m-%d %H:%M:%S", "%Y-%m-%d"};
     char *end;
     /* A number to its last character is seconds. A date begins with digits as well, so that what
-     * stands behind them decides. */
+     * follows them decides. */
     *date = text ? strtoll(text, &end, 10) : time(NULL);
     if (!text || (*text && !*end))
         return true;
@@ -85,8 +85,8 @@ static bool store_take_date(const char *text, int64_t *date, struct err *e)
     return err_set(e, "--date takes seconds since 1970 or a date as 2026-03-02, not '%s'", text);
 }
 
-/* One line on what became of a run, so that a CI job's log shows what was added, and that a
- * repeated job adds nothing. */
+/* One line on the result of a run, so that a CI job's log shows what was added, and that a repeated
+ * job adds nothing. */
 static void store_say(struct out *out, const struct store_run *run, const char *what, bool is_there)
 {
     text_name(out, run->commit);
@@ -102,7 +102,7 @@ static void store_say(struct out *out, const struct store_run *run, const char *
     }
 }
 
-/* What a set of one run, or of a series, amounts to. Times become ns, so that a number below one is
+/* The figures of a set of one run, or of a series. Times become ns, so that a number below one is
  * nothing. */
 static void store_run_of(const struct run_set *set, struct store_run *run, struct arena *a)
 {
@@ -140,7 +140,7 @@ static void store_run_of(const struct run_set *set, struct store_run *run, struc
     run->total_error = is_cpu ? 0 : sqrt(all * run->period / runs);
 }
 
-/* A recording, or a profile behind its program. What could not be read to its end is not added: it
+/* A recording, or a profile after its program. What could not be read to its end is not added: it
  * would look like a change. */
 static bool store_add_profile(struct store_request *r, struct store *store, const char *program,
                               char *name, int64_t date, struct out *out, struct err *e)
@@ -237,7 +237,7 @@ static bool store_run_add(struct store_request *r, struct store *store, char **n
     for (size_t i = 0; ok && i < len; i++) {
         if (operand_is_of_coverage(&mix, names[i]))
             coverage[coverage_len++] = names[i];
-        /* A program holds for the profiles behind it, until the next one. */
+        /* A program holds for the profiles after it, until the next one. */
         else if (is_program(names[i]))
             program = names[i];
         else
@@ -249,7 +249,7 @@ static bool store_run_add(struct store_request *r, struct store *store, char **n
 
 /* --- export ----------------------------------------------------------------------------------- */
 
-/* What the files of a dataset are written with. */
+/* State for writing the files of a dataset. */
 struct store_telling {
     struct store_request *request;
     struct out *out;
@@ -423,7 +423,7 @@ static bool store_do_verb(struct store_request *r, const struct operands *operan
     return ok;
 }
 
-/* The history is opened behind the options, and closed whatever failed; requests own what options
+/* The history is opened after the options, and closed whatever failed; requests own what options
  * made. */
 static int store_run_command(const struct command *self, int argc, char **argv, struct out *out,
                              struct err *e)

@@ -2,8 +2,8 @@
  *
  * All commands on a profile take it. Arguments fill the request, operands say what to open, the
  * session reads and analyses, names are chosen, the command's report() makes a table of it, and
- * print_report() finds the writer for the format that was asked for. What is slow is announced on
- * the terminal while it lasts (output/out.h).
+ * print_report() finds the writer for the requested format. What is slow is announced on the
+ * terminal while it lasts (output/out.h).
  *
  * Holds throughout: a request is freed by its command, the session here, whatever failed; and
  * a report that is complete on paper but whose debug information could not be read to its end is
@@ -165,8 +165,8 @@ static bool view_operands(struct session_options *o, const struct command *self,
            session_operands(o, operands->at, operands->len, e);
 }
 
-/* Names are told apart, and shortened, among the functions that a report can have rows of: others
- * with the same name need no distinction. */
+/* Names are made distinct, and shortened, among the functions that a report can have rows of:
+ * others with the same name need no distinction. */
 static void view_prepare_names(struct session *s, bool shows_all, bool has_short_names)
 {
     bool *is_shown = ARENA_NEW(&s->arena, bool, s->functions.len);
