@@ -108,7 +108,7 @@ struct option_set {
     size_t len;
 };
 
-/* A set in a command's request, `offset` bytes behind its start. */
+/* A set in a command's request, `offset` bytes after its start. */
 struct option_group {
     const struct option_set *set;
     size_t offset;
@@ -129,8 +129,8 @@ struct command {
 
     const struct column_table *const *columns; /* of its reports, then NULL; or NULL: none */
 
-    /* Of a command that starts programs: whether the first operand is one, so that all behind it
-     * are its arguments. NULL: options and operands may be mixed. */
+    /* Of a command that starts programs: whether the first operand is one, so that all after it are
+     * its arguments. NULL: options and operands may be mixed. */
     bool (*ends_at_operand)(const void *request);
 
     /* Returns an exit status; EXIT_BAD comes with `e` set. Reports go to `out` (standard output).
@@ -159,12 +159,12 @@ const char *command_group(const struct command *c);
 /* The command of that name, or NULL. */
 const struct command *command_find(const char *name);
 
-/* What somebody who typed `name` may have meant: a command of similar spelling, or the one that
- * does what another profiler calls so. NULL: no idea. */
+/* What a user who typed `name` may have meant: a command of similar spelling, or the one that does
+ * what another profiler calls so. NULL: no idea. */
 const char *command_suggestion(const char *name);
 
-/* The i-th option of a command, its own first, then group by group; NULL behind the last. The
- * offset of its struct in the request and its heading come back where they are asked for. */
+/* The i-th option of a command, its own first, then group by group; NULL after the last. Returns
+ * the offset of its struct in the request and its heading where wanted. */
 const struct option_row *command_option(const struct command *c, size_t i, size_t *offset,
                                         const char **title);
 

@@ -10,7 +10,7 @@
  *     PROFILE is gmon.out unless ...
  *
  * Paragraphs are filled to 79 columns. Indented lines stay lines: examples, and tables whose second
- * column begins behind two blanks and is filled there.
+ * column begins after two blanks and is filled there.
  *
  * Two lengths are printed. --help-all prints all of it. So does --help where that fits a screen of
  * 60 lines, which is where the text has no Common line; elsewhere --help prints examples and common
@@ -124,7 +124,7 @@ static void help_paragraphs(struct out *out, const char *text)
 
 /* --- options --------------------------------------------------------------------------------- */
 
-/* `left` stands before the explanation, on a line of its own if it is long. A list of names that is
+/* `left` precedes the explanation, on a line of its own if it is long. A list of names that is
  * wider than the screen is broken at its bars. */
 static void help_option_line(struct out *out, const char *left, size_t len, const char *help)
 {

@@ -4,8 +4,7 @@
  * first exact name wins, otherwise the only row that begins so. A row is then applied to the struct
  * that its set fills, at the group's offset in the request: the row has the field's offset, size
  * and kind, so one function fills all fields of all commands, and its messages read alike
- * everywhere. Rows that cannot be told so hand their value to a function of the command
- * (OPTION_TAKEN).
+ * everywhere. Rows of other kinds hand their value to a function of the command (OPTION_TAKEN).
  *
  * Nothing is allocated but the elements of lists; texts stay in argv, which must outlive the
  * request. Operands are moved to the front of argv as they are passed, which costs no memory
