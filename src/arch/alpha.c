@@ -1,4 +1,4 @@
-/* Alpha. A function that loads its table of global addresses first has a second entry behind those
+/* Alpha. A function that loads its table of global addresses first has a second entry after those
  * two instructions, for callers that share the table: Alpha ELF supplement, st_other. */
 #include "arch/code.h"
 

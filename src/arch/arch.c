@@ -1,4 +1,4 @@
-/* The table of machines, and what several of them share: the numbers of system calls.
+/* The table of machines, and the numbers of system calls that several of them share.
  *
  * Looking a row up is a walk over fifteen rows; callers that need it for each symbol or sample keep
  * the pointer. */

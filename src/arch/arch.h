@@ -82,8 +82,8 @@ struct arch_trampoline {
  *                                              return address */
 enum frame_link {
     LINK_NONE,
-    LINK_AT_FP,    /* fp: { caller's fp, return address }; the caller's stack begins behind them */
-    LINK_BELOW_FP, /* the same, ending at fp */
+    LINK_AT_FP,      /* fp: { caller's fp, return address }; the caller's stack begins after them */
+    LINK_BELOW_FP,   /* the same, ending at fp */
     LINK_BACK_CHAIN, /* sp: { caller's sp }; the return address is two words above that one */
 };
 
@@ -97,7 +97,7 @@ struct call_convention {
     uint8_t arguments[ARCH_CALL_ARGUMENTS]; /* words */
 };
 
-/* Words of a thread that ptrace(2) tells and takes, the same for programs of either convention. */
+/* Words of a thread that ptrace(2) reads and writes, the same for programs of either convention. */
 struct arch_calls {
     unsigned read, write;   /* its requests, which not every machine has */
     uint8_t result, pc, sp; /* words; the number's is `syscall_word` */
@@ -149,7 +149,7 @@ struct arch {
     bool (*capstone)(const struct arch_target *t, struct capstone_view *out);
 
     uint8_t breakpoint[4], breakpoint_len; /* code that stops a program; 0: not known */
-    uint8_t breakpoint_back; /* how far behind its start the program then stands, in bytes */
+    uint8_t breakpoint_back; /* how far past its start the program then stands, in bytes */
 
     /* --- stacks */
 
@@ -158,7 +158,7 @@ struct arch {
     uint8_t ra;     /* where a call leaves the return address */
     bool pushes_ra; /* on the stack: `ra` is no register, but the number of it in tables */
     bool signs_ra;  /* the high bits of return addresses may be signatures */
-    bool has_true_signal_tables; /* what the kernel's tables say of signal frames can be used */
+    bool has_true_signal_tables;         /* the kernel's tables for signal frames can be used */
     uint8_t column_beyond, column_place; /* a number of tables, and the place it has; 0: none */
     enum frame_link link;
     bool lacks_inside_stacks; /* the recorder inside a process takes none: no chain to follow */
@@ -172,8 +172,8 @@ struct arch {
     bool (*is_behind_call)(const uint8_t before[8]);
 
     /* For find_frame.c; NULL, all of them: frames are not searched for on this machine. Whether an
-     * address is behind a call, and which; the word that holds what a jump at `address` leads to,
-     * as in entries of a PLT (0: it is another instruction); how far below its frame pointer a
+     * address follows a call, and which; the word that holds what a jump at `address` leads to, as
+     * in entries of a PLT (0: it is another instruction); how far below its frame pointer a
      * function's stack pointer is, by its first instructions (false: it keeps none); and whether
      * code sets the stack pointer by a register, as for arrays of variable length. */
     bool (*call_before)(const uint8_t before[8], uint64_t address, struct arch_call *out);
@@ -208,7 +208,7 @@ struct arch {
      * code says that, ARCH_SLOT_OF_CALLER if the function was passed it in a register, or 0. */
     int64_t (*syscall_number)(struct bytes before, unsigned *slot);
     /* Of the code before the return address in such a function: the slot from which its caller
-     * took the number, told from the caller's stack pointer; 0: the code does not say. */
+     * took the number, relative to the caller's stack pointer; 0: the code does not say. */
     unsigned (*syscall_caller_slot)(struct bytes before);
     /* Registers of a call's first three arguments, which keep them in the call; all 0: not known.
      */

@@ -1,4 +1,4 @@
-/* 32-bit Arm: Arm and Thumb code in one program, told apart by mapping symbols and by the lowest
+/* 32-bit Arm: Arm and Thumb code in one program, distinguished by mapping symbols and by the lowest
  * bit of a function's address. Symbols: AAELF32. */
 #include "arch/capstone.h"
 #include "arch/code.h"

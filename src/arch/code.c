@@ -1,6 +1,6 @@
-/* What readers of code share: names of mapping symbols, and capstone.
+/* Shared by readers of code: names of mapping symbols, and capstone.
  *
- * Of capstone that version is loaded which the headers are of: the number in the library's name is
+ * The version of capstone that matches the headers is loaded: the number in the library's name is
  * that of its ABI. It is linked only into a monarc that is one static file. Without it, programs
  * are read all the same; unusual x86 instructions are passed over and nothing is disassembled. */
 #include "arch/code.h"

@@ -36,14 +36,14 @@ struct code_calls {
     const char *unread;
 };
 
-/* Where code goes on behind an instruction. */
+/* Where code goes on after an instruction. */
 enum code_flow {
     STEP_UNKNOWN, /* it is none, or one that is not known */
     STEP_ON,      /* to the next one */
     STEP_CALL,    /* to the next one, once what is called returns */
     STEP_BRANCH,  /* to the next one or to a target */
     STEP_JUMP,    /* to a target */
-    STEP_ENDS,    /* nobody knows: a return, a jump through a register, a trap */
+    STEP_ENDS,    /* unknown: a return, a jump through a register, a trap */
 };
 
 struct code_step {
@@ -102,8 +102,8 @@ static inline uint64_t signed_field(uint32_t word, unsigned bits)
     return ((word & ((sign << 1) - 1)) ^ sign) - sign;
 }
 
-/* Looks at code whose instructions have four bytes each. The few bit patterns of branches are all
- * that is looked at; a test compares them with capstone's view. */
+/* Looks at code whose instructions have four bytes each. Only the few bit patterns of branches are
+ * read; a test compares them with capstone's view. */
 static inline void decode_words(const struct code_stretch *s, struct code_finding *f,
                                 void (*scan_word)(struct code_finding *f, uint64_t at, uint32_t w))
 {

@@ -1,5 +1,5 @@
-/* MIPS: MIPS16 and microMIPS functions are told apart by their symbols, and their calls are not
- * read. Symbols: MIPS psABI and its supplements. */
+/* MIPS: MIPS16 and microMIPS functions are known by their symbols, and their calls are not read.
+ * Symbols: MIPS psABI and its supplements. */
 #include "arch/capstone.h"
 #include "arch/code.h"
 

@@ -12,8 +12,8 @@
 #include <elf.h>
 #include <string.h>
 
-/* JAL, C.JAL, C.J, and AUIPC with JALR behind it. A branch that links to register zero does not
- * come back. */
+/* JAL, C.JAL, C.J, and AUIPC with JALR after it. A branch that links to register zero does not come
+ * back. */
 struct riscv {
     struct code_finding *f;
     bool is_32, has_page;

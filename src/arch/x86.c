@@ -438,7 +438,7 @@ static bool call_before(const uint8_t before[8], uint64_t address, struct arch_c
     return true;
 }
 
-/* jmp *n(%rip), behind endbr64 and with bnd as it may be */
+/* jmp *n(%rip), optionally after endbr64 and with bnd */
 static uint64_t jump_pointer(const uint8_t code[16], uint64_t address)
 {
     static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
