@@ -32,8 +32,8 @@
 
 #define NONE ((uint32_t)NO_INDEX)
 
-/* One call of line_counts_add(). `stamps` tells without clearing which blocks belong to the line
- * that is being looked at. */
+/* One call of line_counts_add(). `stamps` marks, without clearing, which blocks belong to the
+ * current line. */
 struct adding {
     struct line_counts *c;
     const struct notes *n;
@@ -140,7 +140,7 @@ static void counts_add_line(struct adding *a, uint32_t index, uint32_t file)
         if (!i || line_index_of(a, &blocks[i]) != line_index_of(a, &blocks[i - 1]))
             rest -= *entered;
     }
-    /* What is left of a line's count once the entries are known belongs to loops; a count that gcov
+    /* The rest of a line's count once the entries are known belongs to loops; a count that gcov
      * makes smaller, of blocks that are listed twice, takes from the entries. */
     if (rest > 0)
         a->entered.at[loop != NONE ? loop : line_index_of(a, &blocks[0])] += rest;

@@ -90,7 +90,7 @@ struct inlining {
 };
 
 /* The name that compilers know an inlined function by. A line that declares several, such as the
- * instances of a template, tells nothing. */
+ * instances of a template, is ignored. */
 static const char *linkage_name(const struct inlining *n, const struct object_position_frame *f)
 {
     const char *base = f->file ? path_base_name(f->file) : "";

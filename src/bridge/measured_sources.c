@@ -3,8 +3,8 @@
  *
  * The two know sources by different names: debug information by the path that the compiler was
  * given, coverage by that path made whole. One file is one source, however its name is written, so
- * names are told apart by what they lead to (realpath()); where there is no file, by the name
- * itself. Coverage comes first, as its names are shown relative to the project.
+ * names are compared by their targets (realpath()); where there is no file, by the name itself.
+ * Coverage comes first, as its names are shown relative to the project.
  *
  * A source that lies in none of the folders that may be shown is in the list, but has no path: its
  * text is not read. */
