@@ -7,8 +7,8 @@
  *
  * With text, gcov 12 reads all arguments into one table and prints the last argument's name; with
  * JSON, each argument has a table and a document of its own. A notes file of another version is
- * reported as the gcov of that version does: what differs is in `struct gcov_dialect`, never asked
- * for by number here.
+ * reported as the gcov of that version does: what differs is in `struct gcov_dialect`, never
+ * queried by number here.
  *
  * A report's file is written beside and renamed. A missing source, a date, a stamp that does not
  * match are complaints on standard error; the last of them decides the status. */

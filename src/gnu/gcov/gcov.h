@@ -1,4 +1,4 @@
-/* What the files of `monarc gcov` share: the reports, and reading what they are made of.
+/* Shared by the files of `monarc gcov`: the reports, and reading their input.
  *
  * Reports are source text with counts, summaries, JSON. All print one table. `struct
  * gcov_report` is filled by gcov.c and read by gcov_text.c, gcov_json.c and gcov_numbers.c. Counts

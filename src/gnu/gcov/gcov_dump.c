@@ -1,7 +1,7 @@
 /* monarc gcov-dump, or monarc started as gcov-dump: the records of gcno and gcda files, as gcov-
  * dump 12 prints them, and of the proposal's bbg and da, in a layout like it.
  *
- * A line starts with the file's name, the offset if asked for (-p), and two spaces for each level
+ * A line starts with the file's name, the offset if requested (-p), and two spaces for each level
  * of the record's tag: 01000000 is a function, 01410000 below it. With -l, the contents follow, in
  * lines of their own:
  *
@@ -212,7 +212,7 @@ static bool gcov_dump_print_rfc(const struct gcov_dump *d, const char *name, str
 
 /* --- gcno and gcda --------------------------------------------------------------------------- */
 
-/* The lines of gcov-dump. A line starts with the file's name, the offset if asked for, and two
+/* The lines of gcov-dump. A line starts with the file's name, the offset if requested, and two
  * spaces for each level of the record's tag (01xx is below 01). */
 struct printing {
     struct gcov_dump *d;
@@ -231,7 +231,7 @@ static void dump_start_line(struct printing *p, size_t offset)
     out_spaces(p->out, (size_t)p->depth * 2);
 }
 
-/* Contents begin on a new line, behind a fixed indent. */
+/* Contents begin on a new line, after a fixed indent. */
 static void dump_start_values(struct printing *p, size_t offset)
 {
     out_char(p->out, '\n');
@@ -244,8 +244,8 @@ static const char *dump_shown(const char *text)
     return text ? text : "NULL";
 }
 
-/* What a function says of itself grew from version to version: two checksums since 4.7, columns
- * and artificial functions since 8, an end column since 9. */
+/* The record of a function grew from version to version: two checksums since 4.7, columns and
+ * artificial functions since 8, an end column since 9. */
 static void print_function(struct printing *p, struct arcfile_record *r, bool is_notes)
 {
     const struct gcov_dialect *dialect = p->file.dialect;

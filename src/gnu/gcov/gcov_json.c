@@ -44,7 +44,7 @@ static inline char *gcov_put(char *to, const char *text)
     return to + len;
 }
 
-/* "true" is copied with the NUL behind it, which the next text overwrites. */
+/* "true" is copied with the NUL after it, which the next text overwrites. */
 static inline char *gcov_put_bool(char *to, bool value)
 {
     memcpy(to, value ? "true" : "false", 5);
@@ -69,7 +69,7 @@ static inline char *gcov_put_count(char *to, int64_t count)
     return gcov_put_number(to + 1, -(uint64_t)count);
 }
 
-/* Writes the comma always and moves on behind it only if there was an item: without a branch. */
+/* Writes the comma always and moves past it only if there was an item: without a branch. */
 static inline char *gcov_separate(struct json_printing *p, char *to)
 {
     memcpy(to, ", ", 2);
@@ -97,7 +97,7 @@ static void gcov_put_text(struct out *out, const char *text)
     out_char(out, '"');
 }
 
-/* Both texts stand behind each other, without a NUL, as they are copied by length. */
+/* Both texts are contiguous, without a NUL, as they are copied by length. */
 const struct gcov_quoted *gcov_quote(const char *name, const char *readable, struct out *scratch,
                                      struct arena *a)
 {
@@ -263,7 +263,7 @@ static void gcov_put_line(struct json_printing *p, const struct covered_line *li
 }
 
 /* Functions that a line may be said to be of: the last that began, until the line at which it ends.
- * One that another outlives stays, and has the lines behind that. Before gcc 11 none ended. */
+ * One that another outlives stays, and has the lines after that. Before gcc 11 none ended. */
 struct open_function {
     const struct gcov_quoted *name;
     uint32_t end_line;

@@ -170,8 +170,8 @@ static void gcov_branches_lines(const struct gcov_report *r, const struct source
         out_str(out, "No calls\n");
 }
 
-/* Before gcc 14 without the lines that a function before this one has; from gcc 15 on with what the
- * summary of a file has. */
+/* Before gcc 14 without the lines that a function before this one has; from gcc 15 on with the
+ * fields of a file's summary. */
 void gcov_function_summary(const struct gcov_report *r, uint32_t instance, struct out *out)
 {
     const struct function_instance *at = &r->lines.instances.at[instance];
@@ -218,7 +218,7 @@ static void gcov_conditions_summary(const struct gcov_report *r, uint32_t source
     gcov_masks_lines(r, outcomes, covered, paths, taken, out);
 }
 
-/* Branches and calls with -b alone, conditions and paths of gcc 14 and 15 behind them. */
+/* Branches and calls with -b alone, conditions and paths of gcc 14 and 15 after them. */
 void gcov_file_summary(const struct gcov_report *r, uint32_t source, struct out *out)
 {
     const struct source_totals *t = &r->lines.sources.at[source].totals;

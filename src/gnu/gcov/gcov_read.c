@@ -7,7 +7,7 @@
  * ours. What can still be used is used.
  *
  * Sources are known by name as written and by their canonical name, so that `a.c` and `./a.c` are
- * one. A canonical name keeps `..` behind a symbolic link, where it leads elsewhere than the text
+ * one. A canonical name keeps `..` after a symbolic link, where it leads elsewhere than the text
  * says; that asks the file system.
  *
  * All pairs are kept until the report; of each, what no report needs is given back at once, as a
@@ -33,8 +33,8 @@ uint32_t gcov_source_named(const struct gcov_input *in, const char *name)
     return found == INTERN_NONE ? (uint32_t)NO_INDEX : in->source_of_name.at[found];
 }
 
-/* The time is asked for once for each source; 0: unknown, or said already. The prefix of -s is
- * taken off only where a slash follows it. */
+/* The time is read once for each source; 0: unknown, or said already. The prefix of -s is taken off
+ * only where a slash follows it. */
 static uint32_t gcov_add_source(struct gcov_input *in, const char *path)
 {
     const char *prefix = in->options->source_prefix;
@@ -294,8 +294,8 @@ void gcov_read(struct gcov_input *in, const char *argument)
     read_notes(in, p);
     read_counters(in, p);
     flow_solve(&p->notes, p->has_counters ? &p->counters : NULL, &p->flow);
-    /* Functions of which something is amiss. What the end of a cut file took away is said once,
-     * with how many are missing. */
+    /* Functions of which something is amiss. The loss by a cut file is reported once, with how many
+     * are missing. */
     size_t missing = 0;
     for (size_t i = 0; i < p->flow.functions.len; i++) {
         const struct flow_function *what = &p->flow.functions.at[i];

@@ -1,4 +1,4 @@
-/* X.gcov: each line of a source behind its count, and what the options add below it.
+/* X.gcov: each line of a source after its count, and what the options add below it.
  *
  *           2:    7:    if (i && j)        count, number, text
  *           2:    7-block  0               -a: each block of the line
@@ -9,9 +9,9 @@
  * only exceptions lead to, and has a `*` if some block of the line did not run. Blocks have
  * `$$$$$` and `%%%%%` in those places.
  *
- * Instances of a template, or of an inlined function with copies, are shown one by one behind the
- * last line of the longest of them. The text ends with the source: what notes say of lines behind
- * its end is not shown.
+ * Instances of a template, or of an inlined function with copies, are shown one by one after the
+ * last line of the longest of them. The text ends with the source: lines past its end in notes are
+ * not shown.
  *
  * Most lines are short and plain: they are put together in the output's memory without printf. */
 #include "output/out.h"
@@ -252,7 +252,7 @@ static unsigned gcov_print_arcs(struct printing *p, const struct instance_block 
 }
 
 /* A block has the number of its line, and marks of its own for a count of 0; llvm-cov has one for
- * both kinds. gcov takes exceptional blocks for plain ones here, which the colours show. Behind it
+ * both kinds. gcov takes exceptional blocks for plain ones here, which the colours show. After it
  * is its number within the line or, from gcc 14 on, within the function. */
 static void gcov_print_block(struct printing *p, const struct instance_block *block,
                              unsigned number, uint32_t line, bool exists)
@@ -386,7 +386,7 @@ static void gcov_print_instance(struct printing *p, uint32_t instance)
     }
 }
 
-/* Instances are shown behind the last line of the longest of them; functions that begin before that
+/* Instances are shown after the last line of the longest of them; functions that begin before that
  * are not announced. */
 struct group {
     size_t first, len;
@@ -418,8 +418,8 @@ static void gcov_begin_functions(struct printing *p, uint32_t source, uint32_t n
     }
 }
 
-/* As many lines as the source has: what notes say of lines behind its end is not shown, and of a
- * group that ends behind the last line with code, only the sum. */
+/* As many lines as the source has: lines past its end in notes are not shown, and of a group that
+ * ends after the last line with code, only the sum. */
 static void gcov_print_lines(struct printing *p, uint32_t source)
 {
     const struct covered_source *s = &p->r->lines.sources.at[source];
@@ -440,7 +440,7 @@ static void gcov_print_lines(struct printing *p, uint32_t source)
         out_str(p->out, SEPARATOR);
         group.end = 0;
     }
-    p->highest = 0; /* no hotness behind the last function */
+    p->highest = 0; /* no hotness after the last function */
     for (; number < end; number++) {
         struct covered_line line = {.number = number};
         gcov_print_line(p, &line);
@@ -474,7 +474,7 @@ void gcov_text(const struct gcov_report *r, uint32_t source, const struct bytes 
         out_str(out, HEADING "Source is newer than graph\n");
     if (!text)
         return; /* gcov shows no counts without the source */
-    /* A last line without a newline is a line; behind the last newline there is none. */
+    /* A last line without a newline is a line; after the last newline there is none. */
     const char *start = (const char *)p.source.text->at, *at = start,
                *end = start + p.source.text->len;
     while (at < end) {

@@ -141,8 +141,7 @@ static const char VERSION[] =
     "This is monarc, which stands in for it; monarc --version tells its own.\n"
     "There is no warranty, to the extent permitted by law.\n\n";
 
-/* One invocation: what the options of its subcommand said. `e` is the error that ends the
- * command. */
+/* One invocation: the options of its subcommand. `e` is the error that ends the command. */
 struct tool {
     struct out *out, *complaints, *verbose; /* verbose: NULL, or `out` */
     struct err *e;
@@ -455,8 +454,8 @@ static bool tool_merge_into_file(struct tool *t, const char *name, struct counte
     return ok;
 }
 
-/* Each part of the stream names the file that it is to be added to, as the program that sent it
- * was told. */
+/* Each part of the stream names the file that it is to be added to, as the sending program knew
+ * it. */
 static int tool_merge_stream(struct tool *t, int argc, char **argv)
 {
     static const struct option names[] = {

@@ -271,8 +271,8 @@ void as_gprof_exclude_recorder(struct selection *s)
     }
 }
 
-/* The recorder's own functions are excluded last, behind whatever the user said. Arguments behind
- * the options: the image, then profiles. POSIXLY_CORRECT ends options at the image, as getopt has
+/* The recorder's own functions are excluded last, after the user's own lists. Arguments after the
+ * options: the image, then profiles. POSIXLY_CORRECT ends options at the image, as getopt has
  * it. */
 int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct selection *selection,
                    struct out *out, struct err *e)

@@ -168,7 +168,7 @@ static void split_calls(struct line_calls *c, const struct functions *functions,
 
 /* The order in which GNU's depth-first walk meets functions that lines call: by line, and of one
  * line the newest first, each callee once, where it was first called. In the graph of functions
- * alone these calls are roots, which stand before the function whose address follows the line's.
+ * alone these calls are roots, which precede the function whose address follows the line's.
  */
 static void order_roots(struct line_calls *c, const struct functions *functions,
                         const struct functions *all, const struct line_call_list *calls,
@@ -309,7 +309,7 @@ bool static_calls_gnu(struct static_calls *calls, const struct functions *f, str
         struct code_range range = {f->at[i].start,
                                    is_last ? f->at[i].last + 1 : f->at[i + 1].start};
         ranges[i] = common(clip(range, p), text);
-        /* A call must leave a byte behind it: one byte less holds no call that does not. */
+        /* A call must leave a byte after it: one byte less holds no call that does not. */
         ranges[i].high -= drops_last && ranges[i].low < ranges[i].high;
     }
     struct static_call_rules rules = {.ranges = ranges,

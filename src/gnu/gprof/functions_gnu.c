@@ -193,7 +193,7 @@ void functions_gnu(struct gnu_functions *out, struct object *o,
 static const char blank[] = " \t\r\v\f";
 
 /* One line of nm's output: three words, of which the second needs no space after it. NULL name if
- * it is none. A first word that is no number counts as 0. The text is copied to have a NUL behind
+ * it is none. A first word that is no number counts as 0. The text is copied to have a NUL after
  * each word. */
 static struct function functions_map_line(const char *line, const char *end, struct arena *a)
 {
@@ -258,7 +258,7 @@ struct lines {
 
     struct function line; /* where the walk is; its end is not known yet */
     bool has_line;
-    uint32_t behind; /* the first function that starts behind the line's start */
+    uint32_t behind; /* the first function that starts after the line's start */
     VEC(struct function) symbols;
     VEC(struct unlisted_entries) unlisted;
 };
@@ -388,8 +388,8 @@ static void lines_merge(struct gnu_functions *out, const struct lines *l, uint32
                                   .first_line = first};
 }
 
-/* Numbers of line symbols follow those of the symbol table, so that `symbol < first_line` tells
- * functions from lines. O(rows of the line table). */
+/* Numbers of line symbols follow those of the symbol table, so that `symbol < first_line`
+ * distinguishes functions from lines. O(rows of the line table). */
 void functions_add_lines(struct gnu_functions *out, struct object *o,
                          const struct measured *measured, const struct gnu_line_ranges *within,
                          struct arena *a)

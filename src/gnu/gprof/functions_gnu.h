@@ -88,7 +88,7 @@ struct order_map {
     uint32_t len;
 };
 
-/* False if a line has no colon, no space behind it, or no file, or there is no line at all. (GNU
+/* False if a line has no colon, no space after it, or no file, or there is no line at all. (GNU
  * gprof says so of some of these and crashes on others.) */
 MUST_CHECK bool order_map_read(struct order_map *m, struct bytes text, struct arena *a);
 
@@ -176,7 +176,8 @@ static inline bool selection_admits(const struct selection *s, enum question q, 
 /* The same for an arc, by the ASK_ARCS tables. */
 bool selection_admits_arc(const struct selection *s, uint32_t caller, uint32_t callee);
 
-/* What a graph of these functions leaves out by a resolved selection, which must outlive it. */
+/* The part of a graph of these functions that a resolved selection leaves out, which must outlive
+ * it. */
 struct graph_filter selection_graph_filter(const struct selection *s);
 
 /* ---- Samples booked on functions as GNU gprof books them.

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function in its chain. Nodes behind those of the functions are the ranges of arc specs, which
+/* A function in its chain. Nodes after those of the functions are the ranges of arc specs, which
  * begin life linked to each other (as GNU's do, by an accident of sharing a field): their chains
  * can be forked and closed, and are walked. `position` counts from the function that the chain grew
  * from, so it is negative towards the head. */
@@ -59,7 +59,7 @@ struct chaining {
     VEC(const char *) names;
 };
 
-/* Ranges of arc specs are nodes behind those of the functions, and their arcs come before the
+/* Ranges of arc specs are nodes after those of the functions, and their arcs come before the
  * graph's. */
 static void gnu_start(struct chaining *o, const struct functions *f, const struct graph *g,
                       const struct selection *s)
@@ -149,7 +149,7 @@ static struct ends gnu_find_ends(const struct chaining *o, uint32_t node)
     return e;
 }
 
-/* Puts a node that is in no chain before the head or behind the tail of another's. */
+/* Puts a node that is in no chain before the head or after the tail of another's. */
 static void gnu_attach(struct chaining *o, uint32_t node, const struct ends *e, bool at_head)
 {
     uint32_t end = at_head ? e->head : e->tail;
@@ -217,7 +217,7 @@ struct arc_numbers {
     uint32_t *at, len;
 };
 
-/* What shares of calls are of. */
+/* The total for shares of calls. */
 static uint64_t gnu_count_all(const struct chaining *o, const struct arc_numbers *arcs)
 {
     uint64_t total = 0;

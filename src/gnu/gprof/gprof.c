@@ -82,7 +82,7 @@ static bool gprof_read_functions(struct gprof *g, struct err *e)
            err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
 }
 
-/* What a profile allows, unless reports were asked for; less what was mentioned as unwanted. GNU's
+/* What a profile allows, unless reports were requested; without those named as unwanted. GNU's
  * rule: the flat profile and the graph if there is something for them, otherwise execution counts.
  * -P and -Q alone leave the other one. */
 static unsigned gprof_choose_styles(const struct gprof *g)
@@ -433,7 +433,7 @@ static bool gprof_print_reports(struct gprof *g, struct out *out, struct err *e)
     return true;
 }
 
-/* GNU gprof unpacks a section whatever it claims, and says nothing of one that it cannot. Debug
+/* GNU gprof unpacks a section whatever it claims, and does not report one that it cannot. Debug
  * information that was refused makes files and lines incomplete, which GNU's reports have no place
  * for: it is the last message. */
 static bool gprof_debug_is_whole(struct gprof *g, struct err *e)

@@ -1,7 +1,7 @@
-/* What the files of `monarc gprof` share: the command line, profiles as GNU reads them, orders for
+/* Shared by the files of `monarc gprof`: the command line, profiles as GNU reads them, orders for
  * linkers, and the reports. Functions and symspecs are in functions_gnu.h.
  *
- * The command line is read into a plain struct. It says what was asked for, not what will be
+ * The command line is read into a plain struct. It says what was requested, not what will be
  * printed: gprof.c decides that when it knows what the profiles hold. */
 #ifndef MONARC_GNU_GPROF_GPROF_H
 #define MONARC_GNU_GPROF_GPROF_H
@@ -32,7 +32,7 @@ enum gprof_style {
 struct gprof_dialect {
     uint32_t since;         /* 244 is 2.44 */
     uint16_t bfd_version;   /* its library, whose misreadings of DWARF it has */
-    bool has_d;             /* demangles D's names without being told to */
+    bool has_d;             /* demangles D's names without an option */
     bool drops_last_call;   /* -c on x86: not calls that end where their function or line does */
     bool has_half_units;    /* a histogram over an odd number of bytes ends within a unit of two */
     bool has_sampled_lines; /* -l: only lines within histograms, if there are any */
@@ -176,8 +176,8 @@ struct gnu_flat_input {
 
 void gnu_flat_make(struct gnu_flat *t, const struct gnu_flat_input *in, struct arena *a);
 
-/* What GNU gprof knows of each source file: how often the functions (with -l: the lines) on its
- * lines were entered, and the basic blocks counted there. The table behind -A and -C. */
+/* Counts of each source file as GNU gprof has them: how often the functions (with -l: the lines) on
+ * its lines were entered, and the basic blocks counted there. The table for -A and -C. */
 
 /* Block counts by function (or line) of a table. */
 struct gnu_blocks {
@@ -213,7 +213,7 @@ static inline const char *gprof_label_text(const struct gprof_label *label)
     return label->len > GPROF_LABEL_TEXT ? label->long_text : label->text;
 }
 
-/* What is printed behind a name: ` (FILE:LINE)` or ` (FILE:LINE @ ADDRESS)`. */
+/* The text after a name: ` (FILE:LINE)` or ` (FILE:LINE @ ADDRESS)`. */
 enum gprof_places { NO_PLACE, PLACE, PLACE_WITH_ADDRESS /* -l */ };
 
 /* What all reports of one invocation have in common; -i and each report set has_output. */
@@ -271,7 +271,7 @@ void gprof_name_and_place(const struct gprof_report *r, uint32_t function, struc
 /* The whole label of a function. */
 void gprof_name(const struct gprof_report *r, uint32_t function, struct out *out);
 
-/* What is printed of a file's path: all of it with -L, else its last part. */
+/* The printed part of a file's path: all of it with -L, else its last part. */
 const char *gprof_file(const struct gprof_report *r, const char *path);
 
 /* Whole bytes that a histogram bin stands for. The line "each sample hit covers N byte(s)" has

@@ -149,7 +149,7 @@ static const struct si_prefix *choose_unit(const struct gprof_report *r, double 
     return &prefixes[PREFIXES - 1];
 }
 
-/* Both layouts' headings. BSD's gives no unit of its own, and tells what a hit covers instead.
+/* Both layouts' headings. BSD's gives no unit of its own, and states what a hit covers instead.
  * Units stand in the heads as letters: "ms/call" is a prefix and the dimension's abbreviation. */
 static void header(const struct flat *flat, struct out *out)
 {
@@ -216,7 +216,7 @@ static void print_piece(size_t piece, struct out *out, void *context)
         line(flat, &flat->table->rows[i], out);
 }
 
-/* BSD explains before the table, GNU behind it. */
+/* BSD explains before the table, GNU after it. */
 void gprof_flat(struct gprof_report *r, const struct gnu_flat *table, struct out *out)
 {
     gprof_new_page(r, out);

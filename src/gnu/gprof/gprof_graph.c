@@ -11,12 +11,12 @@
  *
  * Nothing is computed here but what a line shows: times are in the graph, labels (name, cycle,
  * rank) are made beforehand (gprof_text.c). Arcs of an entry are sorted when it is printed, as
- * most programs have more arcs than anybody prints.
+ * most programs have more arcs than are ever printed.
  *
  * Entries are independent of each other, so threads print pieces of about LINES_A_PIECE lines.
  * Half a million lines are the usual size: the common line is put together from digits in one
- * fixed pattern; everything else goes the general way. Memory of the labels is asked for ahead of
- * time, since entries meet them in no order at all. */
+ * fixed pattern; everything else goes the general way. Memory of the labels is prefetched, since
+ * entries meet them in no order at all. */
 #include "base/sort.h"
 #include "gnu/gprof/gprof.h"
 #include "output/out.h"

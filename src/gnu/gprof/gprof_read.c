@@ -113,8 +113,8 @@ static bool add_histograms(const char *whoami, struct profile *all, struct profi
     return true;
 }
 
-/* Moves the arcs of one file behind those read before. Appends. The first file's arcs are taken
- * over instead of being copied, as it is usually the only one. */
+/* Appends the arcs of one file to those read before. The first file's arcs are taken over instead
+ * of being copied, as it is usually the only one. */
 static void add_arcs(struct profile *all, struct profile *file)
 {
     if (!file->arcs.len)
@@ -248,7 +248,7 @@ static void copy_blocks(struct profile *sum, const struct profile *p, const stru
     arena_deinit(&scratch);
 }
 
-/* The format of the sum. Old BSD files cannot tell another rate than 100 Hz, so such a profile is
+/* The format of the sum. Old BSD files cannot state another rate than 100 Hz, so such a profile is
  * written as 4.4BSD. */
 static const struct format *choose_format(const struct gprof_options *o, const struct profile *sum)
 {

@@ -1,5 +1,5 @@
-/* GNU gprof's annotated source (-A) and execution counts (-C): the table behind both, their
- * layouts, and which files are read and written.
+/* GNU gprof's annotated source (-A) and execution counts (-C): the table for both, their layouts,
+ * and which files are read and written.
  *
  * GNU knows two kinds of counts. Functions (with -l: lines) were entered so many times, as the
  * calls say; basic blocks, which gcc 2 could count and convert still makes of arc profiles, stand
@@ -51,7 +51,7 @@ struct gnu_sources {
     uint32_t len;
 };
 
-/* What -A is told; numbers are GNU's defaults unless they were given. */
+/* Options of -A; numbers are GNU's defaults unless they were given. */
 struct gprof_source_style {
     uint64_t min_count;    /* -m */
     uint32_t table_length; /* -t */
@@ -317,7 +317,7 @@ static bool gprof_margin_fill(struct margin *m, struct annotation *t, const stru
     return m->has_sum;
 }
 
-/* What stands before one line, exactly MARGIN columns. */
+/* The margin before one line, exactly MARGIN columns. */
 static void gprof_print_margin(struct annotation *t, const struct gnu_line *l, struct out *out)
 {
     struct margin m = {.end = m.text};
@@ -348,7 +348,7 @@ static int gprof_by_calls(uint32_t left, uint32_t right, const void *context)
     return left < right ? -1 : 1;
 }
 
-/* One file: each line behind its counts, the busiest lines (-t), and a summary. A last line without
+/* One file: each line after its counts, the busiest lines (-t), and a summary. A last line without
  * a newline stays without. */
 static void gprof_annotated(struct gprof_report *r, const struct gnu_source *s, struct bytes text,
                             const struct gprof_source_style *style, struct out *out)
@@ -359,7 +359,7 @@ static void gprof_annotated(struct gprof_report *r, const struct gnu_source *s, 
     for (uint32_t next = 0; at < end; number++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         const char *stop = newline ? newline + 1 : end;
-        /* Lines behind the end of the file, and what notes say of line 0, are passed over. */
+        /* Lines past the end of the file, and line 0 in notes, are skipped. */
         while (next < s->len && s->lines[next].line < number)
             next++;
         if (next < s->len && s->lines[next].line == number)

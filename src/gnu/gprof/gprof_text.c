@@ -53,7 +53,7 @@ static char *gprof_add_text(char *to, const char *text, size_t len)
     return to + len;
 }
 
-/* What stands behind the file of a place. */
+/* The text after the file of a place. */
 static char *gprof_place_numbers(const struct gprof_report *r, const struct function *f, char *to)
 {
     *to++ = ':';
@@ -70,7 +70,7 @@ static char *gprof_place_numbers(const struct gprof_report *r, const struct func
 
 enum { PLACE_NUMBERS = 48 };
 
-/* The file as it is printed behind a name, or NULL. */
+/* The file as it is printed after a name, or NULL. */
 static const char *gprof_shown_file(const struct gprof_report *r, const struct function *f)
 {
     return r->places && f->file ? gprof_file(r, f->file) : NULL;
@@ -123,7 +123,7 @@ static void gprof_make_label(struct gprof_report *r, uint32_t function, struct a
 }
 
 /* Whether any report can have a line for it. The others keep a label of zeros, which is never
- * looked at. */
+ * read. */
 static bool gprof_can_be_printed(const struct gprof_report *r, uint32_t function)
 {
     const struct graph *g = r->graph;
