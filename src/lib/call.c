@@ -208,10 +208,10 @@ void monarc_target_free(struct monarc_target *t)
 
 /* ---- The formats by number, name and what their bytes look like. */
 
-/* What the library says of a format. */
+/* The library's description of a format. */
 struct format_row {
     const char *name, *title;
-    bool (*probe)(struct bytes in); /* NULL: profiles, which are asked for with a hint */
+    bool (*probe)(struct bytes in); /* NULL: profiles, which are probed with a hint */
 };
 
 static const struct format_row ROWS[MONARC_FORMATS] = {

@@ -112,8 +112,8 @@ struct counters_writing {
     bool is_changed;
 };
 
-/* To the proposal's family, if they are not of it already. GCC's files tell functions by ident, da
- * by name. */
+/* To the proposal's family, if they are not of it already. GCC's files identify functions by ident,
+ * da by name. */
 static bool counters_encode_da(struct call_writing *writing, const struct counters_writing *how,
                                struct counters *copy)
 {
@@ -513,7 +513,7 @@ struct checking {
     struct err why;
 };
 
-/* In a heap that is thrown away: handles that are only looked at must not change. */
+/* In a heap that is thrown away: handles that are only read must not change. */
 static enum heap_outcome counters_run_aside(const struct monarc_counters *c, bool (*work)(void *),
                                             void *context)
 {

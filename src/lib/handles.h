@@ -8,7 +8,7 @@
  *     arguments are checked     call_fail(MONARC_MISUSE), before anything is changed
  *     bytes are read            call_read(), outside of heap_run(): it holds descriptors
  *     work is done              heap_run(), which may be left in the middle for lack of memory
- *     the outcome is told       call_result(): no memory, refused (with the reason), or true
+ *     the outcome is returned   call_result(): no memory, refused (with the reason), or true
  *
  * After a call that ran out of memory a handle is either as it was or empty, as its header says. */
 #ifndef MONARC_LIB_HANDLES_H
@@ -40,7 +40,7 @@ bool call_fail_memory(struct monarc_error *e);
 bool call_result(enum heap_outcome outcome, enum monarc_status status, const struct err *why,
                  struct monarc_error *e);
 
-/* The bytes of a source: its own memory, or read into `h`, as bytes.at == in->bytes tells. The
+/* The bytes of a source: its own memory, or read into `h`, as bytes.at == in->bytes shows. The
  * caller gives back what was read, with heap_give() or with the heap. */
 struct call_input {
     struct bytes bytes;
@@ -50,9 +50,9 @@ struct call_input {
 MUST_CHECK bool call_read(const struct monarc_source *in, struct heap *h, struct call_input *out,
                           struct monarc_error *e);
 
-/* Runs `encode`, which writes into *w, in a heap of its own; then writes what came of it. A target
- * that is a path is replaced as a whole: a call that fails leaves the file that was there. `what`
- * and `how` are for `encode`; a false of it is MONARC_UNFIT with the sentence in `why`. */
+/* Runs `encode`, which writes into *w, in a heap of its own; then writes the result. A target that
+ * is a path is replaced as a whole: a call that fails leaves the file that was there. `what` and
+ * `how` are for `encode`; a false of it is MONARC_UNFIT with the sentence in `why`. */
 struct call_writing {
     struct writer w;
     struct err why;
@@ -78,7 +78,8 @@ enum monarc_format profile_format_number(const struct format *format);
 /* The hint as formats want it; NULL: everything is deduced. It must have been checked. */
 struct format_hint profile_hint(const struct monarc_hint *hint);
 
-/* What the library says of a profile, and of one of its histograms. Sums walk over all records. */
+/* The library's description of a profile, and of one of its histograms. Sums walk over all records.
+ */
 void profile_facts(const struct profile *p, struct monarc_profile_facts *out);
 void profile_histogram_facts(const struct histogram *h, struct monarc_histogram *out);
 
@@ -105,8 +106,8 @@ struct monarc_counters {
 MUST_CHECK bool coverage_read_own(const struct monarc_source *in, struct heap *h,
                                   struct call_input *out, struct monarc_error *e);
 
-/* What a file says of its compiler and its layout; `format` stays MONARC_NO_FORMAT for an empty
- * handle. Numbers of functions and records are the caller's to add. */
+/* The compiler and the layout of a file; `format` stays MONARC_NO_FORMAT for an empty handle.
+ * Numbers of functions and records are the caller's to add. */
 void coverage_facts(const struct arcs_origin *origin, bool is_notes, struct monarc_arcs_facts *out);
 
 /* The version word to write as; 0 with a failure. The form's compiler decides, else the one that
@@ -123,7 +124,7 @@ const char *coverage_defect(uint8_t defect);
 /* A copy whose arrays can be changed; it is valid as long as `from` is. */
 void counters_copy(struct counters *to, const struct counters *from);
 
-/* ---- What the files of recordings share. */
+/* ---- Shared by the files of recordings. */
 
 /* A recording as it was read or is being built. node_of is made when the first stack is added,
  * since a recording that is only read needs none. */

@@ -9,7 +9,7 @@
  *
  * Taking and giving back cost a few pointers each, on top of malloc() or the caller's function.
  * `used` counts heads too, so that a limit is one of real memory. New blocks are put in front:
- * what a call took stands before what was there, which lets a call take back just its own. */
+ * what a call took precedes what was there, which lets a call take back just its own. */
 #include "lib/heap.h"
 
 #include <setjmp.h>
@@ -45,7 +45,7 @@ void *handle_alloc(const struct monarc_memory *memory, size_t bytes)
     return malloc(bytes);
 }
 
-/* The caller's function frees when it is asked for 0 bytes. */
+/* The caller's function frees when called for 0 bytes. */
 void memory_loose_free(const struct monarc_memory *memory, void *at)
 {
     if (at && memory && memory->resize)
@@ -80,7 +80,7 @@ static void leave(struct heap_block *block)
     block->heap->used -= block->bytes + sizeof *block;
 }
 
-/* For use outside of heap_run(): lack of memory is told by NULL. */
+/* For use outside of heap_run(): lack of memory returns NULL. */
 void *heap_take(struct heap *h, size_t bytes)
 {
     if (!is_within_limit(h, 0, bytes))
@@ -102,8 +102,8 @@ static void *take_zeroed(struct heap *h, size_t bytes)
     return block ? enter(h, block, bytes) : NULL;
 }
 
-/* Neighbours are told where the block is now, since it may have moved. On failure it is where and
- * as it was. */
+/* Neighbours get the block's new address, since it may have moved. On failure it is where and as it
+ * was. */
 static void *resized(struct heap_block *block, size_t bytes)
 {
     struct heap *h = block->heap;

@@ -43,7 +43,7 @@ void heap_give(void *at);
 void *handle_alloc(const struct monarc_memory *memory, size_t bytes);
 void memory_loose_free(const struct monarc_memory *memory, void *at);
 
-/* What became of a call: work() returned, or there was no memory and it was left. */
+/* The outcome of a call: work() returned, or there was no memory and it was left. */
 enum heap_outcome { HEAP_TRUE, HEAP_FALSE, HEAP_EXHAUSTED };
 
 /* Runs work(context), whose memory comes from `h`. After HEAP_EXHAUSTED the heap still holds what

@@ -349,7 +349,7 @@ static bool notes_are_lines(const struct notes_adding *a, struct monarc_error *e
     return true;
 }
 
-/* Back to where it was; what was appended behind is not looked at. */
+/* Back to where it was; appended parts are not read. */
 static void notes_cut_back(struct notes *n, const struct notes *was)
 {
     n->functions.len = was->functions.len;
@@ -382,7 +382,7 @@ bool monarc_notes_add_function(struct monarc_notes *n, const struct monarc_funct
     return outcome == HEAP_TRUE || call_fail_memory(e);
 }
 
-/* ---- What handles of notes and counters have in common. */
+/* ---- Shared by handles of notes and counters. */
 
 /* Bytes that are the caller's are copied: the model points into them for as long as the handle
  * lives. */
@@ -417,8 +417,8 @@ void coverage_facts(const struct arcs_origin *origin, bool is_notes, struct mona
             is_notes ? (is_rfc ? MONARC_BBG : MONARC_GCNO) : (is_rfc ? MONARC_DA : MONARC_GCDA);
 }
 
-/* A version is asked for as GCC's major times 100 plus minor. One whose files
- * are not known is refused. */
+/* A version is requested as GCC's major times 100 plus minor. One whose files are unknown is
+ * refused. */
 bool coverage_version(const struct arcs_origin *origin, const struct monarc_arcs_form *form,
                       uint32_t *word, struct monarc_error *e)
 {

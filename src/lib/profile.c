@@ -214,7 +214,7 @@ void profile_histogram_facts(const struct histogram *h, struct monarc_histogram 
     memcpy(out->dimension, h->dimension, sizeof out->dimension);
 }
 
-/* A copy of the facts; counts are asked for apart, as they may be many. */
+/* A copy of the facts; counts have a function of their own, as they may be many. */
 bool monarc_profile_get_histogram(const struct monarc_profile *p, size_t i,
                                   struct monarc_histogram *out)
 {
@@ -264,7 +264,7 @@ struct walking {
     struct err why;
 };
 
-/* Calls the visitor's begin() once, with what is known of the file before its first record. */
+/* Calls the visitor's begin() once, with the facts of the file before its first record. */
 static bool begin(struct walking *w, const struct profile *p)
 {
     if (w->has_begun || !w->visitor->begin)
@@ -329,8 +329,8 @@ static bool walk(void *context)
     return ok;
 }
 
-/* The walk's heap holds the file, if it was read, and one batch of records. A visitor that stops is
- * told apart from a file that is damaged. */
+/* The walk's heap holds the file, if it was read, and one batch of records. A visitor that stops
+ * and a damaged file are different outcomes. */
 bool monarc_profile_walk(const struct monarc_source *in, const struct monarc_hint *hint,
                          const struct monarc_memory *memory,
                          const struct monarc_profile_visitor *visitor, struct monarc_error *e)
@@ -481,7 +481,7 @@ static bool profile_add(struct adding *a, bool (*work)(void *), struct monarc_er
         return call_fail(e, MONARC_UNFIT, "more than %u arcs or blocks are too many", UINT32_MAX);
     struct heap_block *before = a->p->heap.blocks.next;
     enum heap_outcome outcome = heap_run(&a->p->heap, work, a);
-    if (outcome == HEAP_EXHAUSTED) /* what the call took stands before what was there */
+    if (outcome == HEAP_EXHAUSTED) /* what the call took precedes what was there */
         while (a->p->heap.blocks.next != before)
             heap_give(a->p->heap.blocks.next + 1);
     if (outcome == HEAP_TRUE)
@@ -518,7 +518,7 @@ bool monarc_profile_add_blocks(struct monarc_profile *p, const struct monarc_blo
 
 /* ---- merging and laws */
 
-/* One profile into another, or up to three that are looked at. */
+/* One profile into another, or up to three that are read. */
 struct merging {
     struct monarc_profile *into;
     const struct profile *with[3];
@@ -617,7 +617,7 @@ static bool change_compare(void *context)
     return true;
 }
 
-/* "Different" is no error: it is told by MONARC_OK with false. */
+/* "Different" is no error: it returns MONARC_OK with false. */
 bool monarc_profile_is_same(const struct monarc_profile *a, const struct monarc_profile *b,
                             struct monarc_error *e)
 {

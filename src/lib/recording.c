@@ -199,7 +199,7 @@ struct recording_merging {
     struct err why;
 };
 
-/* In a copy: a merge that fails leaves some of it behind. */
+/* In a copy: a merge that fails leaves traces. */
 static bool recording_merge_runs(void *context)
 {
     struct recording_merging *m = context;
@@ -384,7 +384,7 @@ bool monarc_recording_get_block(const struct monarc_recording *r, size_t i,
     return true;
 }
 
-/* Parents stand before their children, so this ends. */
+/* Parents precede their children, so this ends. */
 size_t monarc_recording_get_stack(const struct monarc_recording *r, uint32_t node,
                                   struct monarc_frame *out, size_t room)
 {

@@ -154,7 +154,7 @@ uint32_t monarc_recording_add_object(struct monarc_recording *r, const struct mo
     return recording_row_number(&row, recording_add_object, e);
 }
 
-/* A file with symbols is told by them alone from then on: reports open no file for it. */
+/* A file with symbols is known by them alone from then on: reports open no file for it. */
 static bool recording_add_symbol(void *context)
 {
     struct row *row = context;
@@ -263,7 +263,7 @@ static bool recording_add_event(void *context)
     return true;
 }
 
-/* The first event is the one that reports show unless another is asked for. */
+/* The first event is the one that reports show unless another is requested. */
 uint32_t monarc_recording_add_event(struct monarc_recording *r, const struct monarc_event *event,
                                     struct monarc_error *e)
 {

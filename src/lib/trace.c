@@ -189,7 +189,7 @@ bool monarc_trace_add_section(struct monarc_trace *t, const struct monarc_trace_
     return call_result(heap_run(&t->heap, trace_add, &a), MONARC_MISUSE, &none, e);
 }
 
-/* Everything of `from` behind what is there; slices of its sections move by what stood in front. */
+/* Everything of `from` after what is there; slices of its sections move by what stood in front. */
 static bool trace_append(void *context)
 {
     const struct trace_adding *a = context;
@@ -249,7 +249,7 @@ size_t monarc_trace_count_sections(const struct monarc_trace *t)
     return t->file.sections.len;
 }
 
-/* Rows of a section are asked for by number, from 0. */
+/* Rows of a section are requested by number, from 0. */
 bool monarc_trace_get_section(const struct monarc_trace *t, size_t section,
                               struct monarc_trace_section *out)
 {

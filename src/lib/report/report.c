@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A report: rows that own their texts, and what holds of all of them. */
+/* A report: rows that own their texts, and common facts. */
 struct monarc_report {
     struct arena arena; /* texts of rows */
     VEC(struct monarc_row) rows;
