@@ -1,9 +1,9 @@
 /* Source files: where they are, their lines, and the markers in them.
  *
- * Finding asks the file system about each candidate, in the order that the header tells. A text is
- * read whole; its lines are indexed in one pass, when the first is asked for by number. Markers are
- * found by searching for the two stems that all of them have, and looking around each, so that a
- * file without any costs two runs of memmem(). Lines are counted only up to where one stands.
+ * Finding asks the file system about each candidate, in the order that the header describes. A text
+ * is read whole; its lines are indexed in one pass, when the first is requested by number. Markers
+ * are found by searching for the two stems that all of them have, and looking around each, so that
+ * a file without any costs two runs of memmem(). Lines are counted only up to where one stands.
  *
  * What the system cannot look at is not taken for absent: reading it will say why. */
 
@@ -48,7 +48,7 @@ bool source_search_map(struct source_search *s, const char *rule, struct err *e)
     return true;
 }
 
-/* Whether a name can be opened, or cannot even be looked at. */
+/* Whether a name can be opened, or cannot even be inspected. */
 static bool is_there(const char *path)
 {
     return access(path, R_OK) == 0 || errno_is_trouble(errno);
@@ -249,7 +249,7 @@ static bool ends_with(const char *start, const char *end, const char *word)
     return (size_t)(end - start) >= len && !memcmp(end - len, word, len);
 }
 
-/* Looks at a stem found at `at`; `after` is behind it. */
+/* Looks at a stem found at `at`; `after` is the position after it. */
 static void look_around(struct marker_search *s, const char *at, const char *after)
 {
     if (!ends_with(s->start, at, "LCOV") && !ends_with(s->start, at, "GCOVR") &&
@@ -286,8 +286,8 @@ static int by_first_line(const void *left, const void *right)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* Both stems are searched for at once: the one that comes first is looked at, in the order of the
- * file, so that lines are counted once. */
+/* Both stems are searched for at once: the one that comes first is read, in the order of the file,
+ * so that lines are counted once. */
 void markers_find(struct bytes source, struct markers *out)
 {
     const char *at = (const char *)source.at;
@@ -331,7 +331,7 @@ void markers_deinit(struct markers *m)
  * not numbered from 1 on without a gap.
  */
 
-/* A line, or what is left of it. */
+/* A line, or the rest of it. */
 struct blame_text {
     const char *at, *end;
 };
@@ -349,7 +349,7 @@ static bool blame_next(struct bytes *in, struct blame_text *line)
     return true;
 }
 
-/* A line's text; git may have been told to store lines that end with CR LF without the CR. */
+/* A line's text; git may be set to store lines that end with CR LF without the CR. */
 static struct bytes blame_line_text(const char *at, const char *end)
 {
     return (struct bytes){(const uint8_t *)at, (size_t)(end - at) - (end > at && end[-1] == '\r')};

@@ -58,7 +58,7 @@ void source_folders_deinit(struct source_folders *f);
  * system. */
 MUST_CHECK bool source_folders_add(struct source_folders *f, const char *folder, struct err *e);
 
-/* Whether a path without links lies below one of them, or below /usr, which everybody has. Of a
+/* Whether a path without links lies below one of them, or below /usr, which all systems have. Of a
  * home folder as a whole, files and folders whose names begin with a dot are not part. */
 bool source_folders_have(const struct source_folders *f, const char *path);
 
