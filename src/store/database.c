@@ -131,7 +131,7 @@ const char *store_text(const struct store *s, sqlite3_stmt *q, int column, struc
     return text ? arena_copy(a, text, strlen(text)) : "";
 }
 
-/* No number that is asked for is negative, so -1 can mean an error. */
+/* No queried number is negative, so -1 can mean an error. */
 int64_t store_number(const struct store *s, const char *sql, struct err *e)
 {
     sqlite3_stmt *q = store_prepare(s, sql, e);
@@ -172,8 +172,8 @@ static bool store_load(struct store *s)
 /* Of an empty file the first who has the lock makes the tables, in the transaction that adds the
  * first run: an attempt that fails leaves no history. The lock comes before the look: of two jobs
  * that begin a history at the same time the second one finds the tables of the first, and makes
- * none. BEGIN IMMEDIATE asks for the lock right away; a plain BEGIN asks at the first write, when
- * both may have read already and neither can go on. */
+ * none. BEGIN IMMEDIATE takes the lock right away; a plain BEGIN asks at the first write, when both
+ * may have read already and neither can go on. */
 static bool store_make_tables(const struct store *s, struct err *e)
 {
     bool is_empty = store_number(s, "SELECT count(*) FROM sqlite_master", e) == 0;
@@ -185,10 +185,10 @@ static bool store_make_tables(const struct store *s, struct err *e)
     return store_do(s, SCHEMA, e) && store_do(s, pragmas, e);
 }
 
-/* Whether the file is a history that this program can write to. In order of what can be told:
- * empty, another program's, of another version, torn. A file of 0 bytes is a valid, empty
- * database to SQLite, so "no tables" is the test. A file that was cut off opens without
- * complaint, hence the comparison of its length with what its header says. */
+/* Whether the file is a history that this program can write to. In the order of checks: empty,
+ * another program's, of another version, torn. A file of 0 bytes is a valid, empty database to
+ * SQLite, so "no tables" is the test. A file that was cut off opens without complaint, hence the
+ * comparison of its length with what its header says. */
 static bool store_check(const struct store *s, bool makes, struct err *e)
 {
     struct stat st;
@@ -283,7 +283,7 @@ static void blob_number(struct writer *w, uint64_t value)
 }
 
 /* Totals within 0.05 % of self are not written: the step of two packed numbers is larger than
- * that, and reading would not tell them apart. */
+ * that, and reading would not distinguish them. */
 static void blob_add(struct writer *w, enum store_kind kind, uint32_t slot,
                      const struct store_value *v)
 {
@@ -343,7 +343,7 @@ static bool store_commit_id(const struct store *s, const struct store_run *run, 
  * NUL, so that "ab", "c" and "a", "bc" differ. Doubles go in as bytes: the same profile is
  * computed by the same operations and comes out equal to the last bit. MD5 is there to find
  * accidents, not attackers. The date and the processor are left out: they describe a run, and do
- * not tell it from others. */
+ * not identify it. */
 static void store_digest(const struct store_run *run, uint8_t digest[16])
 {
     struct writer w = {0};
@@ -401,9 +401,9 @@ static bool store_run_row(const struct store *s, const struct store_run *run, in
 }
 
 /* Numbers of all names; new ones are added. Two statements are prepared once and reset for each
- * name: preparing parses and plans, which a step does not. Nobody adds a name between the look
- * and the insertion, since the transaction has the lock. A statement must be reset before it is
- * bound again, also after it gave a row. */
+ * name: preparing parses and plans, which a step does not. No other writer adds a name between the
+ * look and the insertion, since the transaction has the lock. A statement must be reset before it
+ * is bound again, also after it gave a row. */
 static bool store_number_names(const struct store *s, const struct store_run *run,
                                struct store_numbered *into, struct err *e)
 {

@@ -3,7 +3,7 @@
  *     fleet/service=search/build=v2/date=2026-03-02/run-DIGEST.parquet
  *
  * Each run is a file, and each function a row with a stack of itself alone: a history keeps no
- * stacks. Amounts are what the history has of them, to 0.03 %. */
+ * stacks. Amounts are those of the history, to 0.03 %. */
 #include "store/store.h"
 
 #ifdef HAVE_SQLITE
@@ -24,7 +24,7 @@ struct dataset_names {
     size_t len;
 };
 
-/* What is written of one run. */
+/* State for writing one run. */
 struct dataset_export_run {
     struct store *s;
     const struct dataset_names *names;
@@ -32,7 +32,7 @@ struct dataset_export_run {
     struct dataset_row row;
 };
 
-/* The functions of a run: a row each. Blocks are asked for one by one, by their key. */
+/* The functions of a run: a row each. Blocks are read one by one, by their key. */
 static bool dataset_write_run(void *context, struct out *out, struct err *e)
 {
     struct dataset_export_run *w = context;

@@ -1,10 +1,10 @@
 /* Reading the history: one figure over all commits, and whole commits beside each other.
  *
  * A series is one query: a row a run, in the order of the commits, with the one blob that holds the
- * name asked for, or none. The runs of a commit are averaged as they come; a function that is in no
- * blob of a run took no time there, as far as half a sample tells. Comparing two commits reads all
- * blobs of their runs into sums by name. A blob that is damaged ends where the damage is: what is
- * behind it counts as not there.
+ * requested name, or none. The runs of a commit are averaged as they come; a function that is in no
+ * blob of a run took no time there, to within half a sample. Comparing two commits reads all blobs
+ * of their runs into sums by name. A blob that is damaged ends where the damage is: what follows
+ * counts as absent.
  *
  * A trend of 1,000 runs takes 20 ms; a commit as long as its runs are large. */
 #include "store/store.h"
@@ -28,7 +28,7 @@ static double store_unpack_error(uint8_t packed)
 }
 
 /* The next entry; false at the end, or where the blob is damaged. A cursor that has failed stays
- * so and reads zeros, hence one check behind the reads. A total that is not written is equal to
+ * so and reads zeros, hence one check after the reads. A total that is not written is equal to
  * self, as of all leaf functions. */
 bool store_blob_next(struct cursor *in, enum store_kind kind, uint32_t *slot, struct store_value *v)
 {
@@ -58,10 +58,10 @@ static enum store_kind kind_of(enum store_what what)
     return what == STORE_SOURCE || what == STORE_LINES ? STORE_COVERAGE : STORE_PROFILE;
 }
 
-/* Fills in program and event of the newest run, where they were not asked for. The newest is the
- * one that was added last, by its number, not the one of the youngest commit: somebody who has
- * just added a run of an old commit wants to see that one. An empty text means "any" to SQL, as
- * ?2 = '' shows. Leaves *is_time alone if there is no such run. */
+/* Fills in program and event of the newest run, where they were not given. The newest is the one
+ * that was added last, by its number, not the one of the youngest commit: a user who has just added
+ * a run of an old commit wants to see that one. An empty text means "any" to SQL, as ?2 = '' shows.
+ * Leaves *is_time alone if there is no such run. */
 static bool store_choose(struct store *s, struct store_query *query, struct arena *a, bool *is_time,
                          struct err *e)
 {
@@ -90,8 +90,8 @@ static bool store_choose(struct store *s, struct store_query *query, struct aren
 
 /* The names that are meant: by linkage name, as shown, or a source's by the end of its path. One
  * function may have several names here: each object that holds a copy of it has its own. The end
- * of a path is taken from a slash on: `list.c` finds `src/list.c` and not `mylist.c`. Those
- * beyond `most` are not looked at. */
+ * of a path is taken from a slash on: `list.c` finds `src/list.c` and not `mylist.c`. Those beyond
+ * `most` are ignored. */
 static bool store_find_names(struct store *s, const struct store_query *query, int64_t *ids,
                              size_t most, size_t *len, struct err *e)
 {
@@ -302,9 +302,9 @@ static bool store_sum_commit(struct store *s, const struct store_query *query, c
                                                 query->program, commit));
 }
 
-/* The arena gives zeroed memory. Number 0 is nobody's, but has its place: no index is shifted.
- * Names that were numbered with gaps were numbered by somebody else, and arrays of that length may
- * be larger than any memory. */
+/* The arena gives zeroed memory. Number 0 is unused, but has its place: no index is shifted. Names
+ * with gaps in their numbers come from another program, and arrays of that length may be larger
+ * than any memory. */
 static bool store_sums_make(struct store *s, struct store_sums *sums, struct arena *a,
                             struct err *e)
 {
@@ -330,7 +330,7 @@ static int store_by_change(const void *left, const void *right)
 bool store_diff_read(struct store *s, const struct store_query *query, const char *old,
                      const char *new, struct arena *a, struct store_diff *out, struct err *e)
 {
-    /* Both sides are of one program and event: what was asked for, or those of the newest run. A
+    /* Both sides are of one program and event: the requested ones, or those of the newest run. A
      * function that one side lacks has 0 there, with no error of its own: its change is judged
      * by the error of the other side. */
     struct store_query chosen = *query;

@@ -2,8 +2,8 @@
  *
  * A run is added once, under the name of its commit: its functions with their times and errors, or
  * its sources with their coverage. Series are read by function, source or total, in the order of
- * the commits' dates; turns_find() tells at which commit one turned. docs/store.md tells the
- * tables. */
+ * the commits' dates; turns_find() returns the commits at which one changed. docs/store.md
+ * describes the tables. */
 #ifndef MONARC_STORE_STORE_H
 #define MONARC_STORE_STORE_H
 

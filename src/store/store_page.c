@@ -217,7 +217,7 @@ static void page_series(struct out *out, const struct store_series *s, const str
     plot_turns(out, &p);
     plot_values(out, &p);
     out_str(out, "</svg>\n");
-    /* Every figure of the plot once more, for those who cannot see it. */
+    /* Every figure of the plot as text, for those who cannot see it. */
     out_str(out, "<details><summary>All commits</summary><div class=\"wide\"><table><tr><th>commit"
                  "<th>date<th>value<th>+-<th>runs</tr>\n");
     for (size_t i = 0; i < p.series->points.len; i++) {

@@ -1,4 +1,4 @@
-/* What the files of the store share: SQLite's functions, and statements over them.
+/* Shared by the files of the store: SQLite's functions, and statements over them.
  *
  *   database.c   opening, checking, adding
  *   history.c    reading series, and whole commits

@@ -113,8 +113,8 @@ static int store_decimals(const char *unit)
 }
 
 /* "parse of ./compiler, in s: 120 commits from 2026-01-02 to 2026-03-02, 240 runs". The program
- * is left out where a run does not tell it. Points are in the order of time, so that the first
- * and the last give the range. */
+ * is left out where a run does not have it. Points are in the order of time, so that the first and
+ * the last give the range. */
 static void store_series_head(struct out *out, const struct store_series *s)
 {
     char from[24] = "", to[24] = "";
@@ -172,9 +172,9 @@ static void trend_fields(struct field *fields, const struct store_series *s,
     fields[TREND_TURN] = field_bool(is_turn);
 }
 
-/* A table with a bar behind each row. Bars begin at zero, not at the smallest value: a trend
- * that stays within one percent must look flat. The column of commits is as wide as the longest
- * name, up to 40, which is a whole SHA-1 in hexadecimal; longer tags only shift their own row. */
+/* A table with a bar after each row. Bars begin at zero, not at the smallest value: a trend that
+ * stays within one percent must look flat. The column of commits is as wide as the longest name, up
+ * to 40, which is a whole SHA-1 in hexadecimal; longer tags only shift their own row. */
 static void trend_text(struct out *out, const struct store_series *s, const struct turns *turns)
 {
     enum { BAR = 24 };
@@ -211,7 +211,7 @@ static void trend_text(struct out *out, const struct store_series *s, const stru
 
 /* JSON and CSV have whole times and every decimal; CSV has no place for what is the same in all
  * rows, as the unit is. The heading of CSV is spelled out as scripts depend on it: a new column
- * may only be added behind the others. */
+ * may only be added after the others. */
 void store_trend_print(struct out *out, const struct store_series *s, const struct turns *turns,
                        const char *format)
 {
@@ -321,10 +321,9 @@ static void blame_text(struct out *out, const struct store_series *s, const stru
     }
 }
 
-/* Of several series: text leaves out those without a turn, but for the first. The first series
- * is what was asked for, so it is printed anyhow. JSON has each series with its turns, whether
- * there are any or not. CSV has the turns of all in one table, which is why each row repeats the
- * name. */
+/* Of several series: text leaves out those without a turn, but for the first. The first series is
+ * the requested one, so it is always printed. JSON has each series with its turns, whether there
+ * are any or not. CSV has the turns of all in one table, which is why each row repeats the name. */
 void store_blame_print(struct out *out, const struct store_blame *b, const char *format)
 {
     bool is_text = !format || !strcmp(format, "text"), is_json = format && !strcmp(format, "json");

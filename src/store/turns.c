@@ -26,7 +26,7 @@
 enum { FEW_POINTS = 30 };
 #define ALPHA       1e-6 /* of one place at which to cut */
 #define ASSUMED     0.02 /* noise where a history is too short to tell */
-#define LEAST_NOISE 1e-3 /* of two-byte numbers, and of what nobody cares about */
+#define LEAST_NOISE 1e-3 /* of two-byte numbers, and of negligible changes */
 
 /* Values, drawn in, and their weights; sums up to each place. */
 struct turns_work {
@@ -149,7 +149,7 @@ static void turns_segment(const struct turns_work *w, struct turns_places *found
 }
 
 /* Moves each cut between its neighbours until nothing moves; drops what does not hold, or is too
- * small to be told. */
+ * small to report. */
 static void turns_settle(const struct turns_work *w, double least, struct turns_places *found)
 {
     enum { MOST_ROUNDS = 20 };
