@@ -5,9 +5,8 @@
  *
  * A pattern is a POSIX extended regular expression and is compiled when the rule is added: a rule
  * with a mistake never becomes part of the list. Of the rules of one kind the last one whose
- * pattern matches counts, so that exceptions stand behind what they are exceptions from; a search
- * goes backwards through the few there are. Units that a kind of rule does not know are refused by
- * name.
+ * pattern matches counts, so that exceptions follow what they are exceptions from; a search goes
+ * backwards through the few there are. Units that a kind of rule does not know are refused by name.
  *
  *
  *     limit   term { + term }       term   number unit       5%+100calls: 5 % of the old, and 100
@@ -44,7 +43,7 @@ void rules_deinit(struct rules *r)
     arena_deinit(&r->arena);
 }
 
-/* Not negative, finite, and nothing behind it. */
+/* Not negative, finite, and nothing after it. */
 static bool parse_number(const char *name, const char *value, double *out, struct err *e)
 {
     char *end;
@@ -196,7 +195,7 @@ bool rules_read(struct rules *r, struct bytes text, const char *file, struct err
     return true;
 }
 
-/* Nothing was asked for: limits that a change of noise does not reach. */
+/* No rule was given: limits that a change of noise does not reach. */
 void rules_default(struct rules *r)
 {
     static const struct rule DEFAULTS[] = {
@@ -212,8 +211,8 @@ void rules_default(struct rules *r)
         vec_push(&r->all, DEFAULTS[i]);
 }
 
-/* From the last one backwards: exceptions stand behind what they are exceptions from. Names are
- * matched demangled or as linked, whichever fits. */
+/* From the last one backwards: exceptions follow what they are exceptions from. Names are matched
+ * demangled or as linked, whichever fits. */
 const struct rule *rules_find(const struct rules *r, enum rule_kind kind, const char *name,
                               const char *linkage)
 {

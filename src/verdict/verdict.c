@@ -11,7 +11,8 @@
  *                    (chances_adjust(): Holm's method) so that of all rows together a false alarm
  *                    has the probability that --confidence leaves.
  *
- * A rule that the user asked for and that lacks its data is no pass: the verdict is "not judged".
+ * A rule from the user that lacks its data is no pass: the verdict is "not judged".
+ *
  * What only one side has neither grew nor shrank; new functions are counted and said.
  *
  *     failed      max-time-growth: self time of parse grew by 0.1 s +- 0.01, ... (a.c:12)
@@ -89,7 +90,7 @@ static const struct rule *verdict_rule(const struct rules *rules, enum rule_kind
     return rules_find(rules, kind, change_name(c, row), change_identity(c, row)->name);
 }
 
-/* A rule that cannot be applied. Defaults may lack their data; what was asked for may not. */
+/* A rule that cannot be applied. Defaults may lack their data; the user's rules may not. */
 static void verdict_lacks(struct verdict *v, const struct rules *rules, enum rule_kind kind,
                           bool is_missing, const char *why)
 {
@@ -538,8 +539,8 @@ void verdict_json(struct out *out, const struct verdict *v)
 
 /* --- JUnit ----------------------------------------------------------------------------------- */
 
-/* A failure is a failure, a rule that was asked for and lacks its data an error, and one of the
- * defaults that lacks them is skipped: Jenkins marks the build by the first two. */
+/* A failure is a failure, a user's rule that lacks its data an error, and one of the defaults that
+ * lacks them is skipped: Jenkins marks the build by the first two. */
 static void verdict_junit_case(struct out *out, const struct verdict_case *c)
 {
     out_str(out, "    <testcase");
@@ -587,7 +588,7 @@ void verdict_junit(struct out *out, const struct verdict *v)
 
 /* --- GitHub: workflow commands --------------------------------------------------------------- */
 
-/* Of a message, or with `is_property` of what stands before it. */
+/* Of a message, or with `is_property` of what precedes it. */
 static void github_text(struct out *out, const char *text, bool is_property)
 {
     for (size_t n;; text += n + 1) {

@@ -64,8 +64,8 @@ MUST_CHECK bool rules_set(struct rules *r, const char *name, const char *value, 
 /* Lines of a file: NAME VALUE, names as those of options; # begins a comment. */
 MUST_CHECK bool rules_read(struct rules *r, struct bytes text, const char *file, struct err *e);
 
-/* If nothing was asked for: CPU time may grow by 2 %, elapsed time by 5 %, memory by 10 % and 1 MB,
- * a function's time by 10 % and one of the whole's, calls by 2 %; and no source's coverage may
+/* If no rule was given: CPU time may grow by 2 %, elapsed time by 5 %, memory by 10 % and 1 MB, a
+ * function's time by 10 % and one of the whole's, calls by 2 %; and no source's coverage may
  * fall. */
 void rules_default(struct rules *r);
 
@@ -86,7 +86,7 @@ struct verdict_case {
     const char *message; /* a sentence without full stop */
     const char *file;    /* NULL: unknown */
     uint32_t line;
-    bool is_lacking;        /* not judged for want of data that the user asked for */
+    bool is_lacking;        /* not judged: data for a user's rule is missing */
     double old, new, limit; /* in the unit of the rule */
     double chance;          /* of growth beyond the limit being chance; negative: not asked */
 };
@@ -96,16 +96,16 @@ struct verdict {
     struct arena arena;
     VEC(struct verdict_case) cases;
     uint32_t failed, passed, not_judged; /* cases */
-    bool lacks_data;                     /* of a rule that was asked for */
+    bool lacks_data;                     /* of a user's rule */
 };
 
-/* Into a zeroed *v. Each may be called once; what is not there is NULL where a rule asks for it. */
+/* Into a zeroed *v. Each may be called once; what is not there is NULL where a rule needs it. */
 void verdict_profile(struct verdict *v, const struct rules *rules, const struct comparison *c);
 void verdict_coverage(struct verdict *v, const struct rules *rules,
                       const struct coverage_change *c);
 
-/* "failed", "passed", or "not judged": a rule that was asked for lacks its data, or there was
- * nothing to judge at all. It decides the exit status. */
+/* "failed", "passed", or "not judged": a user's rule lacks its data, or there was nothing to judge
+ * at all. It decides the exit status. */
 const char *verdict_word(const struct verdict *v);
 
 /* A rule that another part judged. */
