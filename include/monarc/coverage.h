@@ -242,8 +242,8 @@ bool monarc_trace_add_section(struct monarc_trace *t, const struct monarc_trace_
                               const struct monarc_trace_line *lines,
                               const struct monarc_trace_branch *branches, struct monarc_error *e);
 
-/* Puts the sections of `from` behind those of `into`. Sections of one source and test add up to
- * one: that is what the format means by several. */
+/* Appends the sections of `from` to those of `into`. Sections of one source and test add up to one:
+ * that is what the format means by several. */
 bool monarc_trace_merge(struct monarc_trace *into, const struct monarc_trace *from,
                         struct monarc_error *e);
 

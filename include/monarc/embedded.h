@@ -35,7 +35,7 @@ extern "C" {
     1 /* above 1: define unsigned monarc_embedded_core(void), 0 to MONARC_CORES - 1 */
 #endif
 #ifndef MONARC_PROBES
-#define MONARC_PROBES 32 /* slots that are looked at before an arc is lost: the longest delay */
+#define MONARC_PROBES 32 /* slots that are tried before an arc is lost: the longest delay */
 #endif
 #ifndef MONARC_FRAME_BYTES
 #define MONARC_FRAME_BYTES 48 /* of data in a line of framed text; a multiple of 3 */
@@ -63,9 +63,9 @@ struct monarc_embedded_settings {
     bool has_no_text_sum; /* do not read the text to know the firmware again on the host */
 };
 
-/* Lays out the memory, clears it and starts. What is left behind the bins takes arcs: 12 bytes each
- * (24 on machines of 64 bits), at least 16. False if the memory is too small, the windows overlap
- * or a range is empty: nothing is recorded then. One core calls it for all. */
+/* Lays out the memory, clears it and starts. The space after the bins takes arcs: 12 bytes each (24
+ * on machines of 64 bits), at least 16. False if the memory is too small, the windows overlap or a
+ * range is empty: nothing is recorded then. One core calls it for all. */
 bool monarc_embedded_setup(const struct monarc_embedded_settings *setup);
 
 /* The same with one window over the recorder's own memory. */
@@ -93,8 +93,8 @@ uint32_t monarc_embedded_lost(void);
 /* --- the interrupted program ----------------------------------------------------------------- */
 
 #if defined(__arm__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
-/* Takes a sample out of the exception frame at `frame`, that exc_return (LR in the handler) tells
- * of. */
+/* Takes a sample out of the exception frame at `frame`, that exc_return (LR in the handler)
+ * describes. */
 void monarc_embedded_sample_cortex_m(const uint32_t *frame, uint32_t exc_return);
 
 /* Defines the interrupt handler NAME that samples, then calls void AFTER(void), which does what the
@@ -122,7 +122,7 @@ void monarc_embedded_sample_cortex_m(const uint32_t *frame, uint32_t exc_return)
 #endif
 
 #if defined(__riscv)
-/* Newer assemblers want to be told. */
+/* Newer assemblers require it. */
 #define MONARC_ZICSR(instruction) \
     ".option push\n\t.option arch, +zicsr\n\t" instruction "\n\t.option pop"
 
@@ -157,7 +157,7 @@ bool monarc_embedded_write_gmon(monarc_embedded_writer *write, void *context);
 bool monarc_embedded_write_memory(monarc_embedded_writer *write, void *context);
 
 /* The counters of objects compiled with --coverage -fprofile-info-section=monarc_coverage, each
- * behind its file name: a stream that `monarc receive` and gcov-tool merge-stream take. */
+ * after its file name: a stream that `monarc receive` and gcov-tool merge-stream take. */
 bool monarc_embedded_write_coverage(monarc_embedded_writer *write, void *context);
 void monarc_embedded_reset_coverage(void);
 
@@ -171,7 +171,7 @@ struct monarc_embedded_frames {
     uint8_t held[MONARC_FRAME_BYTES];
 };
 
-/* `stream` tells one set of bytes from another. */
+/* `stream` distinguishes sets of bytes. */
 void monarc_embedded_frames_begin(struct monarc_embedded_frames *f, monarc_embedded_writer *write,
                                   void *context, uint32_t stream);
 bool monarc_embedded_frames_write(void *frames, const void *bytes, uint32_t length);

@@ -2,7 +2,7 @@
  *
  * One stretch of memory holds everything that was recorded on one core, in that machine's byte
  * order and with its pointer size (P). It is written to in place, so a debugger may dump it at any
- * moment; several cores have one each, one behind the other.
+ * moment; several cores have one each, one after the other.
  *
  *     head     28 words of 4 bytes, then 5 + 2 * windows_max words of P bytes: see below
  *     bins     2 bytes each, those of the first window first
@@ -40,7 +40,7 @@ enum {
     MONARC_BLOB_STACK_SHIFT,
     MONARC_BLOB_ARCS_AT,
     MONARC_BLOB_ARCS,
-    MONARC_BLOB_PROBES, /* slots that are looked at for one arc */
+    MONARC_BLOB_PROBES, /* slots that are tried for one arc */
 
     /* These change. */
     MONARC_BLOB_LOST,      /* calls for which the table had no room */
@@ -52,13 +52,13 @@ enum {
     MONARC_BLOB_HEAD_WORDS
 };
 
-/* Words of P bytes, behind the others, by number. */
+/* Words of P bytes, after the others, by number. */
 enum {
     MONARC_BLOB_TEXT_LOW, /* the range of TEXT_SUM, whole 4 bytes */
     MONARC_BLOB_TEXT_HIGH,
     MONARC_BLOB_STACK_TOP,
     MONARC_BLOB_FIRST_WINDOW, /* low, high of each of windows_max; then */
-    MONARC_BLOB_DEEPEST = 0,  /* behind the windows: the most bytes of stack seen in use */
+    MONARC_BLOB_DEEPEST = 0,  /* after the windows: the most bytes of stack seen in use */
     MONARC_BLOB_DEEPEST_PC    /* and where; these two change */
 };
 

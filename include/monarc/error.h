@@ -19,7 +19,7 @@ enum monarc_status {
     MONARC_OK = 0,
     MONARC_CANNOT_READ,    /* the system did not let the file be read */
     MONARC_CANNOT_WRITE,   /* likewise */
-    MONARC_UNKNOWN_FORMAT, /* the bytes are of no format, or not of one that was asked for */
+    MONARC_UNKNOWN_FORMAT, /* the bytes are of no format, or not of a requested one */
     MONARC_BAD_INPUT,      /* the bytes are damaged, cut off or ambiguous */
     MONARC_UNFIT,     /* things that cannot be put together, or a format that cannot hold them */
     MONARC_NO_MEMORY, /* the system has no more, or the handle's limit is reached */

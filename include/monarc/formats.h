@@ -40,8 +40,8 @@ const char *monarc_format_name(enum monarc_format format);
 const char *monarc_format_title(enum monarc_format format);
 enum monarc_format monarc_format_find(const char *name); /* MONARC_NO_FORMAT: there is none */
 
-/* What is known of a profile from elsewhere, since its files do not say it: all zero, or NULL
- * instead of a pointer to it, has the reader deduce it. Other formats need none. */
+/* Facts about a profile from elsewhere, since its files lack them: all zero, or NULL instead of a
+ * pointer to it, has the reader deduce it. Other formats need none. */
 struct monarc_hint {
     uint8_t pointer_bytes; /* 4 or 8, or 0 */
     uint8_t byte_order;    /* MONARC_LITTLE_ENDIAN, MONARC_BIG_ENDIAN, or 0 */

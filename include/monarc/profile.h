@@ -45,7 +45,7 @@ struct monarc_profile_facts {
     size_t histograms, arcs, blocks;
     uint64_t samples, calls;                                /* sums, saturating */
     uint64_t histogram_records, arc_records, block_records; /* as they stood in the files */
-    uint64_t trailing_bytes;                                /* behind the last whole record */
+    uint64_t trailing_bytes;                                /* after the last whole record */
 };
 
 struct monarc_profile *monarc_profile_new(const struct monarc_memory *memory,
@@ -100,8 +100,8 @@ size_t monarc_profile_get_counts(const struct monarc_profile *p, size_t i, size_
 const struct monarc_arc *monarc_profile_get_arcs(const struct monarc_profile *p, size_t *len);
 const struct monarc_block *monarc_profile_get_blocks(const struct monarc_profile *p, size_t *len);
 
-/* ---- building. A profile that is made in memory is of 8-byte pointers and this machine's order
- * until it is told otherwise. Each leaves `p` as it was if it fails. */
+/* ---- building. A profile that is made in memory has 8-byte pointers and this machine's order
+ * unless set otherwise. Each leaves `p` as it was if it fails. */
 
 /* `counters` are h->bins numbers of `width` bytes (1, 2, 4 or 8) in this machine's byte order; an
  * empty dimension is "seconds", 's'. A histogram of the same range, bins and rate is added to. */
@@ -124,8 +124,8 @@ bool monarc_profile_merge(struct monarc_profile *into, const struct monarc_profi
 /* Sorts, and sums what is there twice: equal measurements are equal then. */
 bool monarc_profile_normalize(struct monarc_profile *p, struct monarc_error *e);
 
-/* Whether two hold the same measurements, in whatever order and format; false with an error if it
- * could not be told. */
+/* Whether two hold the same measurements, in whatever order and format; false with an error if that
+ * is unknown. */
 bool monarc_profile_is_same(const struct monarc_profile *a, const struct monarc_profile *b,
                             struct monarc_error *e);
 
@@ -134,7 +134,7 @@ bool monarc_profile_is_same(const struct monarc_profile *a, const struct monarc_
 bool monarc_profile_check_laws(const struct monarc_profile *a, const struct monarc_profile *b,
                                const struct monarc_profile *c, struct monarc_error *e);
 
-/* What is odd about a profile, as `monarc info` tells it. */
+/* What is odd about a profile, as `monarc info` reports it. */
 struct monarc_finding {
     const char *name;     /* "full-bins" */
     const char *sentence; /* for people; a count follows it if is_counted */

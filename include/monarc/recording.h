@@ -29,7 +29,7 @@ struct monarc_recording_facts {
     uint64_t user_ns, system_ns;  /* CPU time of all processes, as far as they were waited for */
     uint64_t monitor_ns, cost_ns; /* of the recorder; what sampling took from the program */
     uint64_t stacks, whole_stacks; /* samples with a stack; of these, up to the outermost frame */
-    uint32_t rate, cpus;           /* samples a second and thread that were asked for; 0: none */
+    uint32_t rate, cpus;           /* requested samples a second and thread; 0: none */
     uint16_t machine;              /* EM_... of <elf.h> */
 };
 
@@ -59,7 +59,7 @@ struct monarc_symbol {
     const char *name;
 };
 
-/* What ran in a process between two execs. Process 0 is the program that was asked for. */
+/* What ran in a process between two execs. Process 0 is the requested program. */
 struct monarc_process {
     uint32_t pid, parent_pid;
     uint32_t program;          /* an object, or MONARC_NONE */
@@ -147,7 +147,7 @@ bool monarc_recording_merge(struct monarc_recording *into, const struct monarc_r
 void monarc_recording_get_facts(const struct monarc_recording *r,
                                 struct monarc_recording_facts *out);
 
-/* What was said of it: "argument" (in order), "directory", "version"; the i-th of a key, or NULL.
+/* Its texts: "argument" (in order), "directory", "version"; the i-th of a key, or NULL.
  */
 const char *monarc_recording_get_text(const struct monarc_recording *r, const char *key, size_t i);
 
@@ -188,7 +188,7 @@ bool monarc_recording_add_text(struct monarc_recording *r, const char *key, cons
 uint32_t monarc_recording_add_object(struct monarc_recording *r, const struct monarc_object *object,
                                      struct monarc_error *e);
 
-/* In the order of objects and starts. If an object has any, its file is not asked for names. */
+/* In the order of objects and starts. If an object has any, no names are read from its file. */
 bool monarc_recording_add_symbol(struct monarc_recording *r, const struct monarc_symbol *symbol,
                                  struct monarc_error *e);
 uint32_t monarc_recording_add_process(struct monarc_recording *r,

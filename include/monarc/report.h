@@ -1,4 +1,4 @@
-/* Reports: what a profile or a recording says of functions and lines, with their names.
+/* Reports: figures of functions and lines in a profile or a recording, with their names.
  *
  *     struct monarc_report *r = monarc_report_new(&e);
  *     struct monarc_subject of = {.program = "./prog", .profile = "gmon.out"};

@@ -1,6 +1,6 @@
-/* The control file of `monarc run`: what recorded processes tell the monitor while they run. It is
- * mapped shared by all of them: a header page, then a ring of records. docs/formats/control.md
- * draws its bytes and says who may do what when.
+/* The control file of `monarc run`: what recorded processes report to the monitor while they run.
+ * It is mapped shared by all of them: a header page, then a ring of records.
+ * docs/formats/control.md draws its bytes and says who may do what when.
  *
  * All integers are in the machine's byte order: the file never leaves it. */
 #ifndef MONARC_CONTROL_H
@@ -22,7 +22,7 @@ enum monarc_control_kind {
     MONARC_CONTROL_STOPPED = 4,     /* the process is not to be recorded from here on */
     MONARC_CONTROL_RESUMED = 5,     /* and from here on it is again */
     MONARC_CONTROL_DUMP = 6,        /* text: an absolute folder; empty: the recording itself */
-    MONARC_CONTROL_RESET = 7,       /* forget what was sampled of the process */
+    MONARC_CONTROL_RESET = 7,       /* forget the samples of the process */
     MONARC_CONTROL_CALLS = 8,       /* text: the folder in MONARC_OUT that the calls go to */
     MONARC_CONTROL_NOT_COUNTED = 9, /* text: why the calls of the process are not counted */
     MONARC_CONTROL_KINDS

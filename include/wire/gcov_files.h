@@ -32,7 +32,7 @@
 enum {
     GCOV_SLOTS = 16,              /* kinds of counters that tags have room for here */
     GCOV_SUMMARY_BYTES = 36,      /* of a program, without its histogram */
-    GCOV_HISTOGRAM_WORDS = 8,     /* bits of the buckets that are there, behind those */
+    GCOV_HISTOGRAM_WORDS = 8,     /* bits of the buckets that are there, after those */
     GCOV_SHORT_SUMMARY_BYTES = 8, /* of an object, gcc 9 on */
     GCOV_LIST_VALUES = 32,        /* values that a list of gcc 11 and later tracks */
     GCOV_FIXED_VALUES = 4,        /* and a counter of the versions before */
@@ -60,9 +60,9 @@ enum counter_kind {
 
 enum gcov_summary {
     GCOV_SUMMARY_PROGRAM,           /* a3: 9 words */
-    GCOV_SUMMARY_PROGRAM_HISTOGRAM, /* and a histogram of counters behind them */
+    GCOV_SUMMARY_PROGRAM_HISTOGRAM, /* and a histogram of counters after them */
     GCOV_SUMMARY_OBJECT,            /* a1: runs, sum of the runs' largest counters */
-    GCOV_SUMMARY_LAST_PROGRAM,      /* clang, behind the functions: a3: 0, 0, runs */
+    GCOV_SUMMARY_LAST_PROGRAM,      /* clang, after the functions: a3: 0, 0, runs */
     GCOV_SUMMARY_LAST_OBJECT,       /* clang from 21 on: a1: runs, 0 */
 };
 
@@ -92,14 +92,14 @@ struct gcov_dialect {
     bool has_masks;            /* conditions; from gcc 15 on paths */
     uint8_t kinds[GCOV_SLOTS]; /* enum counter_kind */
 
-    /* What gcov of the version prints. */
+    /* The output of the version's gcov. */
     bool has_program_runs;   /* "Runs:" are those of the last program; before, of the object */
     bool has_float_percents; /* "0.51%" of one in 197, where integers made 0.51 of it before */
     bool has_absent_zeros;   /* functions that the counters lack did not run */
     bool has_graph_counts; /* a line's count follows the arcs into it; before, blocks are summed */
     bool has_no_programs;  /* no "Programs:" in the heading */
     bool has_lines_total; /* the lines of all files last; before gcc 9, of several operands alone */
-    bool has_function_ends; /* JSON: a line behind a function's end is not of it */
+    bool has_function_ends; /* JSON: a line after a function's end is not in it */
     bool has_arc_names;     /* "(fallthrough)" of branches that were never executed too */
     bool
         has_block_numbers; /* JSON format 2: blocks of branches, conditions, calls; -a shows them */

@@ -1,4 +1,4 @@
-/* Variables by which launchers of parallel jobs tell a process who it is: one row each.
+/* Variables in which launchers of parallel jobs give a process its rank: one row each.
  *
  * Rows are tried in their order, innermost launchers first: an mpirun inside of a Slurm allocation
  * leaves the variables of both, and its own are right. The analyser reads them from the environment
