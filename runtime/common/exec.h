@@ -14,7 +14,7 @@
 bool exec_leaving(void);
 void exec_stayed(void);
 
-/* The recorder's: what stands behind execve and execvpe. They return -1 with errno set. */
+/* The recorder's: the next execve and execvpe. They return -1 with errno set. */
 int exec_next(const char *path, char *const argv[], char *const envp[]);
 int exec_next_search(const char *file, char *const argv[], char *const envp[]);
 
@@ -36,7 +36,7 @@ static inline void exec_take(char **argv, const char *first, size_t n, va_list l
         argv[i] = va_arg(list, char *);
 }
 
-/* Makes `argv` of a variable argument list, and leaves `list` behind its NULL. On the stack: the
+/* Makes `argv` of a variable argument list, and leaves `list` after its NULL. On the stack: the
  * child of a vfork may be here, and must not allocate. */
 #define EXEC_ARGUMENTS(argv, first)                   \
     va_list list, again;                              \

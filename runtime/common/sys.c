@@ -78,7 +78,7 @@ long sys_write_all(int fd, const void *from, size_t bytes)
     return 0;
 }
 
-/* Both signals are sent to the thread that writes, so one that is pending behind the write and was
+/* Both signals are sent to the thread that writes, so one that is pending after the write and was
  * not before is the write's. */
 long sys_write_quietly(int fd, const void *from, size_t bytes)
 {

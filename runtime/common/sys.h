@@ -149,7 +149,7 @@ void sys_block(uint64_t *old);
 /* Every signal but this one, if it is not 0. */
 void sys_block_but(uint64_t *old, int signal);
 void sys_unblock(const uint64_t *old);
-/* A number that nobody can guess, if the kernel has one; else one that differs. */
+/* An unpredictable number, if the kernel has one; else one that differs. */
 uint64_t sys_random(void);
 /* The soft limit of a resource, UINT64_MAX if there is none. */
 uint64_t sys_limit(int resource);

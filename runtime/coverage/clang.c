@@ -127,7 +127,7 @@ const struct family clang_family = {
     filename, bound, image,   objects_add_gcda, objects_subtract_gcda,
     total,    reset, form_of, function};
 
-/* As da, if that is asked for; otherwise, or if it fails, the object stays as it is. */
+/* As da, if requested; otherwise, or if it fails, the object stays as it is. */
 static void adopt(struct object *o)
 {
     const struct noted_subject subject = {.filename = o->clang->filename,

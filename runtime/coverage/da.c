@@ -19,7 +19,7 @@
 #define DA_GCDA        0x61646367u /* "gcda", ours: docs/formats/da.md */
 #define SUMMARY_BYTES  20
 #define GCDA_BYTES     28   /* and 12 for each function */
-#define GCDA_RUNS      16   /* the number of runs in it, and behind it the sum of their largest */
+#define GCDA_RUNS      16   /* the number of runs in it, followed by the sum of their largest */
 #define SEARCH_MAX     4096 /* functions, in another order than ours */
 
 static void put32(struct buffer *b, uint32_t v)

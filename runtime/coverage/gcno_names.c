@@ -35,7 +35,7 @@ struct notes {
     const struct gcov_dialect *dialect;
 };
 
-/* What the notes say of one. */
+/* The notes' entry for one. */
 struct noted_function {
     uint32_t ident, lineno_checksum, cfg_checksum, blocks, graph;
     const char *name;

@@ -9,7 +9,7 @@
 /* Whether MONARC_COVER_FORMAT asks for da. */
 bool noted_is_wanted(void);
 
-/* What a compiler's object says of itself. */
+/* The data of a compiler's object. */
 struct noted_subject {
     const char *filename; /* of its gcda */
     const struct gcov_dialect *dialect;

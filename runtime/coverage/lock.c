@@ -55,7 +55,7 @@ static void add_begin(struct text *t, const char *pid)
     text_add(&p, pid);
     text_add(&p, "/stat");
     read_small(path, stat, sizeof stat);
-    char *at = strrchr(stat, ')'); /* behind the name, which may hold anything */
+    char *at = strrchr(stat, ')'); /* after the name, which may hold anything */
     for (int field = 2; at && field < 22; field++)
         at = strchr(at + 1, ' ');
     if (!at)
@@ -142,7 +142,7 @@ static void nap(void)
 
 static long take(unsigned level);
 
-/* Removes a dead owner's lock, if it is still that one's when nobody else may remove it. */
+/* Removes a dead owner's lock, if it is still that one's when no other process may remove it. */
 static long remove_dead(unsigned level)
 {
     char dead[OWNER_BYTES];

@@ -3,8 +3,8 @@
  * PATH.lock is a symbolic link whose text says who holds it: machine, process, when that began.
  * Making one is atomic everywhere, and needs no second step in which a killed process could leave
  * it without an owner. One whose owner is gone is removed by whoever holds PATH.lock2, and that by
- * whoever holds PATH.lock3. Of a process on another machine nobody here knows whether it lives: its
- * lock is taken for a dead one's if it stays the same for a minute. */
+ * whoever holds PATH.lock3. Whether a process on another machine lives is unknown here: its lock is
+ * taken for a dead one's if it stays the same for a minute. */
 #ifndef MONARC_COVER_LOCK_H
 #define MONARC_COVER_LOCK_H
 
@@ -13,10 +13,10 @@
 /* Waits for the lock of `path`. 0, or -errno: -EEXIST if something else has its name, or what
  * symlink(2) says where there are no symbolic links. One lock a process at a time. */
 long name_lock(const char *path);
-/* Whether name_lock's is still ours: nobody took it for a dead process's. */
+/* Whether name_lock's is still ours: no process took it for a dead one's. */
 bool name_lock_holds(void);
 void name_unlock(void);
-/* Whether somebody holds the lock of `path`, or left it. */
+/* Whether a process holds the lock of `path`, or left it. */
 bool name_is_locked(const char *path);
 
 #endif

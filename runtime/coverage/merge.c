@@ -4,13 +4,13 @@
  *     magic version stamp  { FUNCTION COUNTER }*  summary  0 0                          (clang)
  *
  * Two files fit if version, checksum (before GCC 12: stamp) and, function by function, the three
- * checksums and the number of counters agree. What follows the 0 is not looked at: libgcov rewrites
- * in place and leaves the end of a longer file there. */
+ * checksums and the number of counters agree. What follows the 0 is not read: libgcov rewrites in
+ * place and leaves the end of a longer file there. */
 #include "merge.h"
 #include "info.h"
 #include "values.h"
 
-/* Where both files are, and what becomes of them. */
+/* Both files, and their result. */
 struct merger {
     const struct form *form;
     struct cursor now, old;
@@ -233,7 +233,7 @@ static void leave_program(struct program_summary *s, const struct program_summar
     s->sum_max -= before->sum_max;
 }
 
-/* What a histogram of both would be cannot be known from two: it is left empty. */
+/* A histogram of both cannot be computed from two: it is left empty. */
 static void add_program_summary(struct merger *m, struct cursor now, struct cursor old)
 {
     struct program_summary s = take_program(&now), before = {0};

@@ -5,7 +5,7 @@
 #include <linux/futex.h>
 #include <stdbool.h>
 
-/* 0 free, 1 taken, 2 taken with somebody waiting. */
+/* 0 free, 1 taken, 2 taken with a thread waiting. */
 void mutex_lock(struct mutex *m)
 {
     int free = 0;

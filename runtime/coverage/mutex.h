@@ -1,4 +1,4 @@
-/* A lock between threads that nobody needs to initialise. Held with all signals blocked. */
+/* A lock between threads that needs no initialisation. Held with all signals blocked. */
 #ifndef MONARC_COVER_MUTEX_H
 #define MONARC_COVER_MUTEX_H
 

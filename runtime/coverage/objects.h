@@ -31,8 +31,8 @@ struct noted_identity {
     uint32_t ident, lineno_checksum, cfg_checksum;
 };
 
-/* What the da of a compiler's object carries beside the proposal's records, so that it can become
- * the gcda again. */
+/* Data in the da of a compiler's object beside the proposal's records, so that it can become the
+ * gcda again. */
 struct noted_native {
     uint32_t version, stamp, checksum;
     bool has_largest;                       /* of each run: gcc's */

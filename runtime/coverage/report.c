@@ -44,7 +44,7 @@ static const char *words_for(long error)
     }
 }
 
-/* A pipe that nobody reads, or that is full, must not stop the program: standard error then. */
+/* A pipe without a reader, or that is full, must not stop the program: standard error then. */
 static void write_line(struct text *t)
 {
     const char *file = names_variable("GCOV_ERROR_FILE");

@@ -1,4 +1,4 @@
-/* What the user is told: one line a problem, on standard error or at the end of GCOV_ERROR_FILE.
+/* Messages to the user: one line a problem, on standard error or at the end of GCOV_ERROR_FILE.
  * What hits many files alike (a read-only folder, a full disk) is one line for all of them. */
 #ifndef MONARC_COVER_REPORT_H
 #define MONARC_COVER_REPORT_H

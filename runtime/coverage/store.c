@@ -121,7 +121,7 @@ static bool has_no_locks(long r)
 }
 
 /* Makes way for PATH.part if a process that was killed left it: it is a plain file of one name, and
- * nobody writes it any more. What else has that name stays. */
+ * no process writes it any more. What else has that name stays. */
 static long remove_leftover(const struct old *old)
 {
     struct file_status there;
@@ -142,7 +142,7 @@ static long remove_leftover(const struct old *old)
     if (r == 0)
         r = file_lock((int)fd); /* its writer's, if that lives */
     if (has_no_locks(r) && old->is_named)
-        r = 0; /* nobody else replaces the old file, and a first one is not named over it */
+        r = 0; /* no other process replaces the old file, and a first one is not named over it */
     if (r == 0)
         r = is_elsewhere((int)fd, part_path);
     if (r == 0)

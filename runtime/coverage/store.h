@@ -5,9 +5,9 @@
  * too; one who waited for a file that has lost the name begins again. Where there are no such
  * locks, PATH.lock stands in (lock.h). The new file is written as PATH.part, which is always made
  * anew, and takes the name by an exchange; where there was no file, by a rename that replaces
- * nothing, or a link, which fail if somebody was faster. What a killed process left as PATH.part
- * the next one removes; what else has that name, a FIFO or a file with another name, stays, and
- * PATH.NUMBER.part is used. */
+ * nothing, or a link, which fail if another process was faster. What a killed process left as
+ * PATH.part the next one removes; what else has that name, a FIFO or a file with another name,
+ * stays, and PATH.NUMBER.part is used. */
 #ifndef MONARC_COVER_STORE_H
 #define MONARC_COVER_STORE_H
 

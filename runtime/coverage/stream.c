@@ -17,7 +17,7 @@ GCOV_API void __gcov_info_to_gcda(const void *info, void (*name)(const char *, v
                                   void *argument);
 GCOV_API void __gcov_filename_to_gcfn(const char *filename, dump_function *dump, void *argument);
 
-/* Of the object whose name is being asked for. */
+/* Of the object whose name is being requested. */
 static __thread uint32_t version;
 
 /* All but the summary, which a stream has not. */

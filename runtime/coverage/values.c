@@ -84,8 +84,8 @@ static void group_subtract(enum gcov_rule rule, uint64_t *g, const uint64_t *bef
                 g[i + 1] = g[i + 1] > before[k + 1] ? g[i + 1] - before[k + 1] : 0;
 }
 
-/* What is no sum has nothing to subtract: it is merged once more, which changes nothing. A count
- * of arcs that went back, as an unsynchronised one may, counts as none. */
+/* What is no sum has nothing to subtract: it is merged again, which changes nothing. A count of
+ * arcs that went back, as an unsynchronised one may, counts as none. */
 static void single_subtract(enum gcov_rule rule, bool is_arcs, uint64_t *v, uint64_t before)
 {
     if (rule == GCOV_RULE_ADD)

@@ -1,10 +1,10 @@
 /* Counting calls: a table with open addressing, {caller, callee, count}, each slot filled once.
  *
  * An interrupt may come between any two instructions and count calls of its own. A slot is claimed
- * by swapping MONARC_CLAIMED into `from`; the arc's `from` follows last, so that nobody counts into
- * a slot that is not complete. An interrupt that needs the very arc meanwhile takes another slot:
- * the same arc twice is harmless, as readers sum. For the same reason a count that is full stays,
- * and the arc gets another slot. */
+ * by swapping MONARC_CLAIMED into `from`; the arc's `from` follows last, so that no core counts
+ * into an incomplete slot. An interrupt that needs the very arc meanwhile takes another slot: the
+ * same arc twice is harmless, as readers sum. For the same reason a count that is full stays, and
+ * the arc gets another slot. */
 #include "control.h"
 
 #define MONARC_CLAIMED ((uintptr_t)1)

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* `bucket_size` in bytes, taken as the next power of two; `hist_sample_period` in microseconds:
- * what is asked of the HAL's timer, which may do something near it. */
+ * the request to the HAL's timer, which may use a near value. */
 void profile_on(void *start, void *end, int bucket_size, int hist_sample_period);
 void profile_off(void);
 void profile_reset(void);
@@ -20,7 +20,7 @@ void __profile_hit(uintptr_t pc);
 void __profile_mcount(uintptr_t caller_pc, uintptr_t callee_pc);
 
 /* Provided by the HAL: starts the timer and returns the period it will have. Where there is none,
- * the period that was asked for is believed. */
+ * the requested period is assumed. */
 int hal_enable_profile_timer(int period);
 
 #ifdef __cplusplus

@@ -5,9 +5,9 @@
  *     ~E1:STREAM:FRAME:OFFSET:SUM~CHECKSUM        the end: how many frames and bytes there were
  *
  * STREAM, FRAME, OFFSET and the sums are 8 hexadecimal digits. CHECKSUM is the CRC-32 of the line
- * before it from `~` on; SUM is that of all bytes. STREAM tells one recording from another: it is
- * the same as long as nothing more was recorded, so that lines sent again fill gaps. A line begins
- * with a line feed, in case that somebody's text has none, and ends with one. */
+ * before it from `~` on; SUM is that of all bytes. STREAM distinguishes recordings: it is the same
+ * as long as nothing more was recorded, so that lines sent again fill gaps. A line begins with a
+ * line feed, in case that other text has none, and ends with one. */
 #include "control.h"
 
 enum { LINE_BYTES = 4 + 3 * 9 + MONARC_FRAME_BYTES / 3 * 4 + 1 + 8 + 2 };

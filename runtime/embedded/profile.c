@@ -22,10 +22,10 @@ typedef char
                                 ? 1
                                 : -1];
 
-/* Behind the table is a slot that stays free, where the stub of Thumb-2 ends its search. */
+/* After the table is a slot that stays free, where the stub of Thumb-2 ends its search. */
 enum { SLOTS_MIN = 16, SLOTS_MAX = 65535, END_SLOTS = 1 };
 
-/* What was asked for, for one core. */
+/* The request, for one core. */
 struct plan {
     const struct monarc_embedded_settings *setup;
     unsigned char *memory;
@@ -223,7 +223,7 @@ MONARC_QUIET bool monarc_embedded_setup(const struct monarc_embedded_settings *s
         }
         seal_head(h);
         c->seal = seal_of(c);
-        p.memory += h->word[MONARC_BLOB_SIZE]; /* images are behind each other */
+        p.memory += h->word[MONARC_BLOB_SIZE]; /* images are contiguous */
     }
     set_states(MONARC_ON);
     return true;

@@ -1,7 +1,7 @@
 /* Samples: bins of program counters, sums of stack depths. */
 #include "control.h"
 
-/* Bins of the windows behind the first stand behind its bins. */
+/* Bins of the windows after the first follow its bins. */
 static MONARC_QUIET uint16_t *bin_of_others(const struct monarc_control *c, uintptr_t pc)
 {
     const struct monarc_head *h = c->head;
@@ -68,7 +68,7 @@ MONARC_QUIET void monarc_embedded_sample_stack(uintptr_t pc, uintptr_t sp)
 }
 
 #if defined(__arm__) && __ARM_ARCH_PROFILE == 'M'
-/* r0 to r3, r12, lr, pc, xPSR; behind them 18 words of an FPU, and one that aligns the stack. */
+/* r0 to r3, r12, lr, pc, xPSR; after them 18 words of an FPU, and one that aligns the stack. */
 MONARC_QUIET __attribute__((used)) void monarc_embedded_sample_cortex_m(const uint32_t *frame,
                                                                         uint32_t exc_return)
 {

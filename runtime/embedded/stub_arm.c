@@ -22,7 +22,7 @@ typedef char the_places_are_known[offsetof(struct monarc_control, state) == 0 &&
 #if defined(__thumb2__) && MONARC_CORES == 1 && !MONARC_MASKS
 
 /* An arc that is in one of its first slots is counted here, anything else in C. The hash is that of
- * monarc_slot(); behind the table's end is a slot that is free. */
+ * monarc_slot(); after the table's end is a slot that is free. */
 __asm__(".syntax unified\n"
         ".pushsection .text.__gnu_mcount_nc,\"ax\",%progbits\n"
         ".balign 4\n"

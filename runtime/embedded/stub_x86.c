@@ -1,5 +1,5 @@
 /* __fentry__, which functions compiled with -pg -mfentry call before anything else on x86: the
- * callee's address on the stack, the caller's behind it. It leaves all registers as they are. */
+ * callee's address on the stack, followed by the caller's. It leaves all registers as they are. */
 #include "control.h"
 
 #if defined(__x86_64__)

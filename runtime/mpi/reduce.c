@@ -16,7 +16,7 @@
  *
  * Nothing depends on it. A rank's folder is removed only when the sum has its name; if a rank dies,
  * or anything fails here, the folders stay, and recording goes on. A reader that finds both takes
- * what the sum has from the sum. What runs behind MPI_Finalize is not recorded.
+ * what the sum has from the sum. What runs after MPI_Finalize is not recorded.
  *
  * The library is not linked with MPI, whose symbols are weak: it may be preloaded into a program
  * without. It waits in a barrier first, so that waiting for late ranks is recorded as such. */
@@ -74,7 +74,7 @@ static bool reduction_fail(struct reduction *r, const char *why)
 /* --- messages -------------------------------------------------------------------------------- */
 
 /* The length first, then the bytes in pieces. Each of the two ends does all of its calls, whatever
- * fails, so that nobody waits for ever. */
+ * fails, so that no rank waits for ever. */
 static bool send_bytes(const struct reduction *r, int to, const char *bytes, uint64_t len)
 {
     bool ok = PMPI_Send(&len, 1, MPI_UINT64_T, to, TAG, r->comm) == MPI_SUCCESS;
@@ -111,7 +111,7 @@ static char *receive_bytes(const struct reduction *r, int from, uint64_t *len)
 
 /* --- the tree -------------------------------------------------------------------------------- */
 
-/* The files of this rank, written and read back: what a merge of the folders would read. */
+/* The files of this rank, written and read back, as a merge of the folders would read them. */
 static bool take_own(struct reduction *r)
 {
     char path[4200];
@@ -225,7 +225,7 @@ static void remove_own(const char *folder)
     rmdir(folder);
 }
 
-/* The folder's name goes with the recorder, so it is copied first. */
+/* The folder's name is freed with the recorder, so it is copied first. */
 static void end_own(const struct reduction *r)
 {
     const char *keeps = getenv("MONARC_MPI");
@@ -277,7 +277,7 @@ int MPI_Finalize(void)
     return PMPI_Finalize();
 }
 
-/* Fortran's names, by compiler; that of mpi_f08 has no argument unless it is asked for. The
+/* Fortran's names, by compiler; that of mpi_f08 has no argument unless the program passes one. The
  * libraries' own may call either C function. */
 #define FORTRAN_FINALIZE(name)  \
     void name(MPI_Fint *error); \

@@ -1,4 +1,4 @@
-/* Counting calls and blocks: the slow paths behind the assembly. */
+/* Counting calls and blocks: the slow paths of the assembly. */
 #ifndef MONARC_PROFILE_ARCS_H
 #define MONARC_PROFILE_ARCS_H
 

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Writes both halves of the key of an empty cell at once. False if somebody else was faster. */
+/* Writes both halves of the key of an empty cell at once. False if another thread was faster. */
 #if defined(__x86_64__)
 static bool cell_take(struct cell *c, uint64_t a, uint64_t b)
 {

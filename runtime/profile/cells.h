@@ -1,9 +1,9 @@
 /* Counting tables: open addressing over cells {a, b, count} in segments that never move.
  *
  * A table is a chain of segments. A cell is claimed by one compare-and-swap that writes both halves
- * of its key, so that nobody, a signal handler or another thread's reader, ever sees half a key.
- * When a segment is half full a larger one goes in front and the old one is left as it is: nothing
- * is copied, a key may have a cell in each segment, and readers add them up.
+ * of its key, so that no signal handler and no reader in another thread ever sees half a key. When
+ * a segment is half full a larger one goes in front and the old one is left as it is: nothing is
+ * copied, a key may have a cell in each segment, and readers add them up.
  *
  * `struct segment` is what the fast path reads. It lives in wipe-on-fork memory; emptied, its mask
  * and offset are 0, so the fast path looks at the header itself, finds an empty cell, and takes the
@@ -26,7 +26,7 @@ struct cell {
 struct segment {
     uint64_t mask;  /* of the byte offset of a cell: (slots - 1) * sizeof(struct cell) */
     int64_t offset; /* from this header to the cells */
-    uint64_t slots; /* without the PROBE_PAD behind them */
+    uint64_t slots; /* without the PROBE_PAD after them */
     uint64_t used;
     struct segment *older;
     struct segment *next; /* in process.segments */
@@ -39,7 +39,7 @@ struct segment {
 #define PROBE_LIMIT 32 /* a key lies within this many cells of its place */
 #define SPARSE_PART 16 /* of the slots: with fewer in use, addresses make a crowd */
 #define MORE_PLACES 8  /* of an arc that finds its own place crowded */
-#define PROBE_PAD   64 /* cells behind the last place; the very last is never claimed */
+#define PROBE_PAD   64 /* cells after the last place; the very last is never claimed */
 
 struct table {
     struct segment *newest;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* Whether compiled code keeps a chain of frames. gcc's Thumb code points r7 at its variables, below
- * the saved one by a distance that nothing tells. */
+ * the saved one by an unknown distance. */
 #if defined(__arm__)
 #define KEEPS_FRAMES false
 #else

@@ -1,5 +1,5 @@
-/* What the user asked for, read once from the environment (docs/runtime.md lists the names).
- * Copied out of the environment, because programs scribble over theirs. */
+/* The user's settings, read once from the environment (docs/runtime.md lists the names). Copied out
+ * of the environment, because programs scribble over theirs. */
 #ifndef MONARC_PROFILE_CONFIG_H
 #define MONARC_PROFILE_CONFIG_H
 

@@ -4,15 +4,15 @@
  * current, the other one is written when a key is new otel_thread_ctx_v1       per thread: the
  * record, with the number and value of each key
  *
- * A thread has one record, which it changes in place while the byte `valid` is 0; nobody else
+ * A thread has one record, which it changes in place while the byte `valid` is 0; no other thread
  * writes it. Readers look while the thread does not run, or look twice, so that the order in which
  * this processor stores is enough. Records are reused when their threads have ended, so that there
  * are as many as there were threads at a time. A forked child has its parent's record, which is its
  * own copy, and publishes a context of its own when it first changes that.
  *
- * It refuses to publish where somebody else does, as an SDK of OpenTelemetry: two writers of one
- * record would take each other's labels away. Names are cut to NAME_BYTES, and there are at most
- * KEYS of them.
+ * Limits: it publishes nothing where another library does, as an SDK of OpenTelemetry: two writers
+ * of one record would take each other's labels away. Names are cut to NAME_BYTES, and there are at
+ * most KEYS of them.
  *
  * Cost: a label is a few hundred bytes written; a new key is a system call or two. */
 #include "context.h"
@@ -26,7 +26,7 @@
 enum {
     KEYS = 32, /* of the process; 0 is that of regions */
     NAME_BYTES = 64,
-    DEPTH = 16, /* of regions that are told; deeper ones are counted */
+    DEPTH = 16, /* of regions that are reported; deeper ones are counted */
     RECORD_ROOM = 612,
     PAGE_BYTES = 4096,
     PAYLOAD_BYTES = 3 * PAGE_BYTES,
@@ -109,7 +109,7 @@ static size_t encode(uint8_t *payload)
     return put(payload, at, 2, pair, pair_len);
 }
 
-/* Whether somebody else in this process publishes already. */
+/* Whether another library in this process publishes already. */
 static bool is_taken(void)
 {
     static char text[PAGE_BYTES];
@@ -145,7 +145,7 @@ static struct context_header *map_header(void)
     return at;
 }
 
-/* With the process's lock: makes the mapping, or tells of a new key. */
+/* With the process's lock: makes the mapping, or announces a new key. */
 static bool publish(struct process *p)
 {
     if (published.pid == p->pid && published.is_foreign)

@@ -22,7 +22,7 @@ static bool is_header(const struct monarc_control_header *h)
            h->capacity <= MONARC_CONTROL_MOST_RECORDS;
 }
 
-/* The header is read, not looked at in the mapping, so that a short file cannot fault. */
+/* The header is read by a call, not through the mapping, so that a short file cannot fault. */
 static bool map(struct control_ring *ring, int fd)
 {
     struct monarc_control_header h;
@@ -49,7 +49,7 @@ enum control_found control_map(struct control_ring *ring, const char *path)
 }
 
 /* The number of a record that is ours to fill; false if there is no room. `read` is loaded first:
- * it only grows, so what is loaded behind it is no smaller. */
+ * it only grows, so what is loaded after it is no smaller. */
 static bool take_number(struct control_ring *ring, uint64_t *number)
 {
     struct monarc_control_header *h = ring->header;

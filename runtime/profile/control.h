@@ -1,5 +1,5 @@
-/* Tells the monitor what it cannot see from outside: records in a ring that all recorded processes
- * share with it. Specification: docs/formats/control.md.
+/* Reports to the monitor what it cannot see from outside: records in a ring that all recorded
+ * processes share with it. Specification: docs/formats/control.md.
  *
  * A writer is lock-free, in any thread and any signal handler, makes no system call and never
  * waits. */

@@ -7,7 +7,7 @@
 
 struct process;
 
-/* Recordings hold command lines, and are nobody else's. */
+/* Recordings hold command lines: only their owner may read them. */
 #define FOLDER_MODE 0700
 
 /* Claims p->folder by creating the live file in it, open in *fd. False if it cannot be. */

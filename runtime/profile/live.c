@@ -95,7 +95,7 @@ static bool write_header(struct process *p, int fd)
            SYS3(SYS_ftruncate, fd, MONARC_LIVE_PAGE, 0) == 0;
 }
 
-/* Runs once, when the first table is needed: a child that only execs leaves no folder behind. */
+/* Runs once, when the first table is needed: a child that only execs leaves no folder. */
 static void take_folder(struct process *p)
 {
     long fd;

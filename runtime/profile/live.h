@@ -12,7 +12,7 @@ struct process;
 /* What is to be done once in each new file, before anything else is put there. Lock held. */
 void live_on_new_file(void (*told)(struct process *p));
 
-/* Zeroed memory for `cells` cells behind an extent header, from the live file, or, counted as
+/* Zeroed memory for `cells` cells after an extent header, from the live file, or, counted as
  * LOST_LIVE, from anonymous memory that a forked child finds empty. NULL without memory. Lock
  * held. */
 void *live_extent(struct process *p, uint32_t kind, uint64_t cells, uint64_t first_id);

@@ -56,7 +56,8 @@ static void read_segments(struct object *o, const struct dl_phdr_info *i)
     }
 }
 
-/* The loader keeps the name that a library was asked for by; a relative one means nothing later. */
+/* The loader keeps the name by which a library was requested; a relative one means nothing later.
+ */
 static const char *path_of(struct process *p, const struct object *o, const char *name)
 {
     uint64_t start;
@@ -178,8 +179,8 @@ void objects_refresh(struct process *p)
     dl_iterate_phdr(refresh_once, p);
 }
 
-/* The ELF header at the start of a mapping, as the loader would tell of it. False if it is none, or
- * if its program headers are not in its first page. */
+/* The ELF header at the start of a mapping, as the loader would describe it. False if it is none,
+ * or if its program headers are not in its first page. */
 static bool read_header(uint64_t start, struct dl_phdr_info *i)
 {
     const ElfW(Ehdr) *e = (const void *)(uintptr_t)start;

@@ -1,6 +1,6 @@
 /* What can go missing, one row a reason. The recorder never prints: these counts go into the
  * sidecar. The first rows count lost records; the rest say in what way the recording is less than
- * was asked for. */
+ * requested. */
 #ifndef MONARC_PROFILE_LOST_H
 #define MONARC_PROFILE_LOST_H
 

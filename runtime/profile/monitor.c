@@ -1,4 +1,4 @@
-/* What `monarc run` is told from inside the program. See monitor.h. */
+/* Reports to `monarc run` from inside the program. See monitor.h. */
 #include "monitor.h"
 #include "../common/sys.h"
 #include "thread.h"
@@ -6,7 +6,7 @@
 #include <time.h>
 
 static struct control_ring
-    ring; /* ordinary memory and a shared mapping: forked children tell too */
+    ring; /* ordinary memory and a shared mapping: forked children report too */
 
 /* Under a monitor: nothing is sampled, no handler installed, nothing written at the end. */
 void monitor_read_config(void)
@@ -34,7 +34,7 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Kept in the thread's slot; 0 if it is not there and must not be asked for any more. */
+/* Kept in the thread's slot; 0 if it is not there and must not be requested any more. */
 static uint32_t thread_id(int pid)
 {
     struct thread_slot *slot = &monarc_slot;

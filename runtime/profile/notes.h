@@ -1,4 +1,4 @@
-/* What the sidecar says of the program, as records: losses, command line, load map. They stand in
+/* The sidecar's facts about the program, as records: losses, command line, load map. They stand in
  * the live file from the moment they are known, for the recovery of a program that is killed, and
  * go into the sidecar at the end (sidecar.h). Specification: docs/formats/sidecar.md. */
 #ifndef MONARC_PROFILE_NOTES_H
@@ -8,8 +8,8 @@
 
 /* Command line and environment into memory, once, before the program can change them. */
 void notes_read_command(void);
-/* One of their pairs "key NUL value NUL", of which the first is at 0, the next behind it. Returns
- * its size, 0 behind the last. */
+/* One of their pairs "key NUL value NUL", of which the first is at 0, the next after it. Returns
+ * its size, 0 after the last. */
 size_t notes_command(size_t at, const char **pair);
 
 /* Losses, command line and load map as known so far, into a new live file. Lock held. */

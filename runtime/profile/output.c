@@ -78,7 +78,7 @@ void output_u64(struct output *o, uint64_t v)
     output_bytes(o, &v, sizeof v);
 }
 
-/* A file, or nothing: a FIFO, a device or a folder of that name is somebody's, and stays. A
+/* A file, or nothing: a FIFO, a device or a folder of that name is another program's, and stays. A
  * symbolic link is replaced, not followed. */
 static bool may_be_replaced(const char *path)
 {
@@ -90,7 +90,7 @@ static bool may_be_replaced(const char *path)
 bool output_close(struct output *o)
 {
     flush(o);
-    o->failed |= sys_failed(sys_close(o->fd)); /* some network file systems tell only now */
+    o->failed |= sys_failed(sys_close(o->fd)); /* some network file systems report it only now */
     if (!o->failed && may_be_replaced(o->path) && sys_rename(o->beside, o->path) == 0)
         return true;
     sys_unlink(o->beside);

@@ -139,8 +139,8 @@ static void put_threads(struct process *p, struct output *out)
     }
 }
 
-/* Each node in the table, with hits or without: a node without is somebody's parent. Nodes that a
- * running thread adds meanwhile wait for the next time; cells are never emptied. */
+/* Each node in the table, with hits or without: a node without is a parent. Nodes that a running
+ * thread adds meanwhile wait for the next time; cells are never emptied. */
 static void put_stacks(struct process *p, struct output *out)
 {
     for (struct segment *s = p->segments; s; s = s->next) {

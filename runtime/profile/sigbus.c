@@ -1,5 +1,5 @@
-/* A live file cut short. See sigbus.h. Nothing here may touch the live file but lost_add, behind
- * the mending: SA_NODEFER lets it fault again. */
+/* A live file cut short. See sigbus.h. Nothing here may touch the live file but lost_add, after the
+ * mending: SA_NODEFER lets it fault again. */
 #include "sigbus.h"
 #include "../common/sys.h"
 

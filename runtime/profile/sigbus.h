@@ -11,7 +11,7 @@
 
 /* `bytes` at `at` are mapped from the live file. False without memory. Lock held. */
 bool cut_watch(struct process *p, void *at, size_t bytes);
-/* Says so, once, if the live file, open as fd, is shorter than what was made of it. */
+/* Says so, once, if the live file, open as fd, is shorter than its created size. */
 bool cut_check(struct process *p, int fd);
 /* What the program would have done with this signal, if that is SIGBUS and the handler is there. */
 struct sigaction *cut_programs_action(int signal);

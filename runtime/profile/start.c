@@ -27,7 +27,7 @@ static void lock_start(uint64_t *mask)
     int me = sys_pid(), none = 0;
     while (!__atomic_compare_exchange_n(&start_lock, &none, me, false, __ATOMIC_ACQUIRE,
                                         __ATOMIC_RELAXED)) {
-        if (none != me) { /* left behind by the fork of a starting parent */
+        if (none != me) { /* left by the fork of a starting parent */
             __atomic_compare_exchange_n(&start_lock, &none, 0, false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED);
         }

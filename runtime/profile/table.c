@@ -50,7 +50,7 @@ static struct segment *table_grow(struct process *p, struct table *t, uint32_t k
     if (monarc_sealed)
         return NULL;
     process_lock(p, &mask);
-    struct segment *s = t->newest; /* somebody may just have made it */
+    struct segment *s = t->newest; /* another thread may just have made it */
     if (!s || !segment_has_room(s) || s->spare)
         s = put_in_front(p, t, kind, s ? s->slots * 4 : slots);
     process_unlock(p, &mask);

@@ -9,7 +9,7 @@ struct segment *segment_new(struct process *p, uint32_t kind, uint64_t slots);
 
 /* The key's cell in a table, made if it is new. `whole_chain`: an older segment's cell will do, so
  * that a key has one cell only. Grows the table; NULL when there is no memory, or no more may be
- * asked for. Takes the lock. */
+ * requested. Takes the lock. */
 struct cell *table_claim(struct process *p, struct table *t, uint32_t kind, uint64_t slots,
                          uint64_t a, uint64_t b, bool whole_chain);
 

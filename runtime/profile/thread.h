@@ -1,6 +1,6 @@
-/* One record a thread: its arc table, and what there is to say of it. Records and their tables are
- * never freed: when a thread ends, the next one goes on counting in its tables, so that memory is
- * bounded by the most threads there were at one time and nothing is merged or lost on the way out.
+/* One record a thread: its arc table, and its facts. Records and their tables are never freed: when
+ * a thread ends, the next one goes on counting in its tables, so that memory is bounded by the most
+ * threads there were at one time and nothing is merged or lost on the way out.
  */
 #ifndef MONARC_PROFILE_THREAD_H
 #define MONARC_PROFILE_THREAD_H
@@ -46,7 +46,7 @@ struct thread_slot {
     int leaving;      /* destructor rounds seen; the tables are handed over in the last */
     int pid;          /* of the process that `thread` belongs to */
     int shared;       /* another task runs on this TLS: count with locked operations only */
-    int tid, tid_pid; /* the thread's id, asked for in that process */
+    int tid, tid_pid; /* the thread's id, read in that process */
 };
 
 extern __thread struct thread_slot monarc_slot HIDDEN __attribute__((tls_model("initial-exec")));

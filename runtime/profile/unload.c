@@ -2,7 +2,7 @@
  *
  * A call's cell stays where it is, for the next library at that address, and keeps how much of its
  * count is not that one's; the counts go to cells of their own, under addresses of the range up
- * there. Nobody counts into either meanwhile, since the code is gone. A process that is killed
+ * there. No thread counts into either meanwhile, since the code is gone. A process that is killed
  * between the two steps of a cell has lost that cell's calls. Stacks, whose nodes point at each
  * other, and blocks have their addresses rewritten in place. */
 #include "unload.h"

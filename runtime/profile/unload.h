@@ -1,4 +1,4 @@
-/* What becomes of an object that is unloaded: see objects.h. */
+/* Handles the unloading of an object: see objects.h. */
 #ifndef MONARC_PROFILE_UNLOAD_H
 #define MONARC_PROFILE_UNLOAD_H
 

@@ -109,7 +109,8 @@ static long open_event(const struct perf_kind *kind, bool with_kernel, enum use 
     return SYS5(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Page faults and switches happen in the kernel; where that may not be looked at, do what can. */
+/* Page faults and switches happen in the kernel; where it may not be sampled, user code alone is.
+ */
 static long open_best(enum use use, uint64_t period)
 {
     const struct perf_kind *kind = &perf_kinds[config.event];
@@ -231,7 +232,7 @@ void clock_perf_forget(void)
     }
 }
 
-/* It goes on with the nominal period where a tick finds nobody who draws the next. */
+/* It goes on with the nominal period where a tick finds no thread that draws the next. */
 static bool set_timer(int id)
 {
     long every = 1000000000L / (is_clock() ? (long)config.rate : 1000);

@@ -1,7 +1,7 @@
 /* Samples from the kernel's ring. See ring.h.
  *
  * A ring has one reader at a time: its thread, in the signal handler, or whoever writes the files.
- * The handler finds the lock taken only if somebody else empties the ring just then. */
+ * The handler finds the lock taken only if another thread empties the ring just then. */
 #include "ring.h"
 #include "../../common/sys.h"
 #include "../../common/text.h"
@@ -34,7 +34,7 @@ void ring_attributes(struct perf_event_attr *a)
     a->exclude_callchain_kernel = 1;
     a->sample_regs_user = REGISTERS;
     a->sample_stack_user = STACK_BYTES;
-    a->wakeup_events = 0; /* nobody polls; each wakeup would be an interrupt of its own */
+    a->wakeup_events = 0; /* no thread polls; each wakeup would be an interrupt of its own */
 }
 
 bool ring_map(struct process *p, struct thread *t, int fd, int alarm)
@@ -122,7 +122,7 @@ static bool take_apart(struct sample *s, const uint64_t *at, size_t words)
     return true;
 }
 
-/* The part of the chain behind the marker for user space: the interrupted address, then callers. */
+/* The part of the chain after the marker for user space: the interrupted address, then callers. */
 static bool in_user_space(struct sample *s)
 {
     while (s->chain_len > 0 && *s->chain != PERF_CONTEXT_USER) {

@@ -17,7 +17,7 @@
 #define HAVE_RINGS 0
 #endif
 
-/* Asks for samples that a ring can take. */
+/* Requests samples that a ring can take. */
 void ring_attributes(struct perf_event_attr *a);
 #define RING_EVERY 16 /* samples between two signals */
 

@@ -86,7 +86,7 @@ struct sigaction *sample_programs_action(int signal)
     return is_one && __atomic_load_n(&is_ours[signal], __ATOMIC_RELAXED) ? &programs[signal] : NULL;
 }
 
-/* Sent by somebody, not by a clock: it does what it would have done without us. */
+/* Sent by a process, not by a clock: it does what it would have done without us. */
 static void forward(int signal, siginfo_t *info, void *context)
 {
     const struct sigaction *a = &programs[signal];
@@ -222,9 +222,9 @@ void sample_thread_stop(struct process *p, struct thread *t)
     t->sampled = false;
 }
 
-/* What was asked for in MONARC_EVENT is not what will be sampled: the one thing that is printed, as
- * nobody would look for the figures of another event. The sidecar and the dimension of gmon.out say
- * what was sampled. A pipe that is full does not stop the program. */
+/* The event in MONARC_EVENT will not be sampled: the only message that is printed, as no user would
+ * expect the figures of another event. The sidecar and the dimension of gmon.out say what was
+ * sampled. A pipe that is full does not stop the program. */
 static void say_other_event(const char *why)
 {
     char line[160];
@@ -263,7 +263,7 @@ void sample_init(struct process *p)
     }
 }
 
-/* Of all clocks only ITIMER_PROF goes on in the new program, where nobody handles it. */
+/* Of all clocks only ITIMER_PROF goes on in the new program, where nothing handles it. */
 void sample_suspend(void)
 {
     static const struct itimerval never;

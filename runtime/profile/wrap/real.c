@@ -1,4 +1,5 @@
-/* Finds the library functions behind the recorder's. See real.h. Not part of the static library. */
+/* Finds the library functions that the recorder's wrap. See real.h. Not part of the static library.
+ */
 #include "real.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
-/* The library functions behind those that the recorder stands in front of (the files beside this
- * one). In the shared library they are looked up once, before main, because most may be called in
- * signal handlers; a static program has them under a second name. */
+/* The library functions that the recorder wraps (in the files beside this one). In the shared
+ * library they are looked up once, before main, because most may be called in signal handlers; a
+ * static program has them under a second name. */
 #ifndef MONARC_PROFILE_REAL_H
 #define MONARC_PROFILE_REAL_H
 

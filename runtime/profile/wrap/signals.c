@@ -1,5 +1,5 @@
 /* sigaction, signal: a program that arranges all signals anew, or looks at all, does not find the
- * ones that the clocks and sigbus.c use: it is told, and keeps, what it would have without them. */
+ * ones that the clocks and sigbus.c use: it gets, and keeps, what it would have without them. */
 #include "../sigbus.h"
 #include "../sampling/sample.h"
 #include "real.h"

@@ -29,8 +29,8 @@ static void *begin_thread(void *argument)
     return b.function(b.argument);
 }
 
-/* What a thread gets that asks for nothing: the limit of the stack as it was when the program
- * began, whatever it is now. */
+/* The default of a thread: the limit of the stack as it was when the program began, whatever it is
+ * now. */
 static size_t default_stack_bytes(void)
 {
     pthread_attr_t attributes;

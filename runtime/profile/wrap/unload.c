@@ -11,7 +11,7 @@ EXPORT int dlclose(void *handle)
 {
     struct process *p = process_get();
     if (p)
-        objects_refresh(p); /* a library that nobody has looked at yet must be known to be missed */
+        objects_refresh(p); /* lists new libraries, so that a missing one is noticed */
     int r = REAL(dlclose)(handle);
     if (p)
         objects_refresh(p);
