@@ -78,7 +78,8 @@ static inline void attach_for(void (*work)(void), bool wants_waits)
         nap();
     telling = open_memstream(&told, &told_len);
     collector = stub_collector_new(telling);
-    struct source_options o = {.program = child,
+    static const struct proc_tids attached = {{&child, 1, 1}}; /* it lives as long as the source */
+    struct source_options o = {.attached = &attached,
                                .is_attached = true,
                                .rate = RATE,
                                .wants_waits = wants_waits,
