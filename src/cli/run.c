@@ -63,7 +63,8 @@ static bool run_take_slice(void *target, const struct option_row *row, const cha
                    value);
 }
 
-/* --pid N, N,M, or several times. */
+/* --pid N, N,M, or several times: each process once, in the order given. Whether they exist is seen
+ * when they are attached to. */
 static bool run_take_pids(void *target, const struct option_row *row, const char *value,
                           struct err *e)
 {
@@ -401,7 +402,8 @@ static bool run_tell_coverage(const struct run_request *r, const struct run_cove
         &aside,
         "monarc run: %s: %s counts lines (--coverage), and %zu of %zu counter files were not "
         "written: libgcov writes when a program returns from main or calls exit(), not when "
-        "it ends by _exit or a signal. Linked with -lmonarc_cover it always writes.\n",
+        "it ends by _exit or a signal. Linked with -lmonarc_cover it writes in these cases as "
+        "well.\n",
         first, r->argv[0], missed, coverage->len);
     bool ok = out_finish(&aside, "standard error", e);
     out_deinit(&aside);
@@ -455,7 +457,8 @@ bool run_keep_folder(struct recording_folder *folder, struct arena *a, struct er
     return ok;
 }
 
-/* What is attached to has its process's name and number in that of the recording. */
+/* A recording of attached processes is called after the first: its name, in which what a shell
+ * would act on becomes `_`, and its number, as several may have that name. */
 static const char *run_name_attached(struct run_request *r)
 {
     char name[PROC_NAME_BYTES];

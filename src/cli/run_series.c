@@ -14,6 +14,7 @@
 #include "cli/run.h"
 
 #include "base/path.h"
+#include "base/random.h"
 #include "record/launch.h"
 #include "session/recorded.h"
 
@@ -50,16 +51,6 @@ struct series {
     uint64_t random;
     bool is_interrupted;
 };
-
-/* xorshift64* (Vigna 2016), from a seed that splitmix64 has stirred. Chosen for being short and the
- * same on every machine, so that a seed draws the same series anywhere. */
-static uint64_t series_draw(struct series *s)
-{
-    s->random ^= s->random >> 12;
-    s->random ^= s->random << 25;
-    s->random ^= s->random >> 27;
-    return s->random * UINT64_C(2685821657736338717);
-}
 
 /* --- commands -------------------------------------------------------------------------------- */
 
@@ -272,7 +263,7 @@ static int series_run(struct series *s, struct series_side *side, struct err *e)
     if (status || s->is_interrupted)
         return status;
     if (r->varies)
-        part.padding = (uint32_t)(series_draw(s) % 256) * 16;
+        part.padding = (uint32_t)(random_next(&s->random) % 256) * 16;
     if (mkdir(folder, 0777)) {
         err_errno(e, folder, errno);
         return EXIT_BAD;
@@ -323,7 +314,7 @@ static int series_run_all(struct series *s, struct err *e)
             status = series_run_aside(s, argv, "a run to warm up", s->request->ignores_failure, e);
     }
     for (uint64_t i = 0; !status && !s->is_interrupted && i < s->request->repeat; i++) {
-        size_t first = s->sides_len > 1 ? series_draw(s) >> 63 : 0;
+        size_t first = s->sides_len > 1 ? random_next(&s->random) >> 63 : 0;
         for (size_t k = 0; !status && !s->is_interrupted && k < s->sides_len; k++)
             status = series_run(s, &s->sides[(first + k) % s->sides_len], e);
     }

@@ -23,6 +23,7 @@
 #include "record/perf/deep_looks.h"
 
 #include "base/map.h"
+#include "base/random.h"
 #include "base/vec.h"
 #include "record/clocks.h"
 #include "record/perf/perf_record.h"
@@ -255,15 +256,6 @@ static void looks_make_room(struct deep_looks *l, size_t room)
 
 /* --- when and where -------------------------------------------------------------------------- */
 
-/* xorshift64*, by Vigna: good enough to fall in step with nothing. Above 0, up to 1. */
-static double looks_random(struct deep_looks *l)
-{
-    l->random ^= l->random >> 12;
-    l->random ^= l->random << 25;
-    l->random ^= l->random >> 27;
-    return ((double)(l->random * UINT64_C(0x2545f4914f6cdd1d) >> 11) + 1) * 0x1p-53;
-}
-
 /* Switches events of threads off that are not wanted any more, which costs them nothing then. Moves
  * us to the CPU of one that is, which takes it from that or from another one there; false: none is.
  * With the lock held. */
@@ -279,7 +271,7 @@ static bool looks_choose(struct deep_looks *l)
         if (!t->is_on)
             continue;
         wanted++;
-        if (looks_random(l) * (double)wanted <= 1)
+        if (random_part(&l->random) * (double)wanted <= 1)
             cpu = t->cpu;
     }
     if (wanted && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &l->cpus)) {
@@ -297,7 +289,7 @@ static uint64_t looks_plan(struct deep_looks *l)
 {
     uint64_t least = (uint64_t)(l->cost_ns * SHARE), now = clock_now();
     double period = (double)(l->full_period_ns > least ? l->full_period_ns : least);
-    double periods = -log(looks_random(l));
+    double periods = -log(random_part(&l->random));
     uint64_t wait = (uint64_t)(period * (periods < LONGEST_PERIODS ? periods : LONGEST_PERIODS));
     l->next_ns += wait;
     if (l->next_ns < now + LEAST_SLEEP_NS)
@@ -326,7 +318,7 @@ static void looks_look(struct deep_looks *l)
     uint64_t begin = clock_own_cpu();
     bool is_done = false;
     pthread_mutex_lock(&l->lock);
-    size_t len = l->threads.len, first = (size_t)(looks_random(l) * (double)len);
+    size_t len = l->threads.len, first = (size_t)(random_part(&l->random) * (double)len);
     for (size_t i = 0; i < 2 * len && !is_done; i++) {
         struct looked_thread *t = &l->threads.at[(first + i) % len];
         is_done = t->is_on && looks_look_at(l, t, i < len ? l->next_ns : 0);

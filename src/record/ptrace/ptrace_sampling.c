@@ -21,6 +21,7 @@
  * weights so stays the CPU time that was measured; what is left over in the end is reported.
  *
  * CPU time is placed by no other rule. */
+#include "base/random.h"
 #include "record/clocks.h"
 #include "record/ptrace/ptrace_private.h"
 
@@ -53,20 +54,11 @@ enum {
 /* --- when to look, and on which CPU
  * --------------------------------------------------------------- */
 
-/* xorshift64*, by Vigna: good enough to fall in step with nothing. */
-static double sampling_random(struct ptrace_source *s)
-{
-    s->random ^= s->random >> 12;
-    s->random ^= s->random << 25;
-    s->random ^= s->random >> 27;
-    return ((double)(s->random * UINT64_C(0x2545f4914f6cdd1d) >> 11) + 1) * 0x1p-53;
-}
-
 /* Moves us to the CPU that the next look is to be on; returns the mean distance of looks. With more
  * CPUs in use, looks come more often, up to a limit; with many threads, less often. */
 static uint64_t sampling_choose_cpu(struct ptrace_source *s)
 {
-    int n = CPU_COUNT(&s->used), chosen = (int)((1 - sampling_random(s)) * n);
+    int n = CPU_COUNT(&s->used), chosen = (int)((1 - random_part(&s->random)) * n);
     int often = n < 1 ? 1 : n > MOST_LOOKS_AT_ONCE ? MOST_LOOKS_AT_ONCE : n;
     for (int cpu = 0; n && cpu < CPU_SETSIZE; cpu++) {
         cpu_set_t one;
@@ -89,7 +81,7 @@ uint64_t ptrace_plan_next(struct ptrace_source *s)
     uint64_t distance = sampling_choose_cpu(s), now = clock_now();
     int cpus = CPU_COUNT(&s->used);
     s->look_weight_ns = distance * (uint64_t)(cpus > 1 ? cpus : 1);
-    double periods = -log(sampling_random(s));
+    double periods = -log(random_part(&s->random));
     if (periods > LONGEST_PERIODS)
         periods = LONGEST_PERIODS;
     s->next_ns += (uint64_t)(periods * (double)distance);
@@ -200,7 +192,7 @@ static void sampling_look_at_all(struct ptrace_source *s)
     for (size_t i = 0; i < s->threads.at.len; i++) {
         struct ptrace_thread *t = &s->threads.at.at[i];
         bool is_out = t->is_asked || t->is_ending || t->is_held || !t->process->has_executed;
-        bool is_chosen = !sampling_is_quiet(t) || sampling_random(s) <= chance;
+        bool is_chosen = !sampling_is_quiet(t) || random_part(&s->random) <= chance;
         if (!is_out && is_chosen && sampling_look_at(s, t))
             vec_push(&s->running, t->tid);
         bool is_quiet = sampling_is_quiet(t);
