@@ -378,13 +378,12 @@ static bool monitor_may_attach(int32_t pid, struct err *e)
     "descendants of the attached process are not recorded: they are another user's, or have " \
     "privileges that monarc lacks"
 
-/* The processes that were named, which must be ours, and those below them. A server is a master
- * that waits and workers that work: named is the master. Of its descendants, those that another
- * user owns are left out, and counted, as they are where a program is started under a recorder
- * without rights. What they start from now on is inherited by clocks and tracing alike.
+/* The processes that were named, which must be ours, and their descendants: of a server, the master
+ * is named, which waits, and the workers below it work. Descendants that may not be watched are
+ * left out and counted. What all of them start from now on inherits clocks and tracing.
  *
- * A process that one of them starts between the list and its own turn is missing if its parent was
- * not watched yet; that is some milliseconds. */
+ * A process is missed if it starts after the list was made and before its parent is watched, which
+ * is some milliseconds later. */
 static bool monitor_find_attached(struct monitor *m, struct err *e)
 {
     const struct proc_tids *pids = m->options->pids;
@@ -442,8 +441,7 @@ static bool monitor_attach(struct monitor *m, struct err *e)
 
 #define LEFT_ALONE                                                                           \
     "CPU time of programs that were not followed just before they exited, and of what they " \
-    "started; "                                                                              \
-    "known in sum only"
+    "started; known in sum only"
 
 #define SWITCHING                                                             \
     "CPU time of context switches, during which the clock of samples stands " \
@@ -503,11 +501,9 @@ static void monitor_account(const struct monitor *m, struct recording *out)
     if (is_little || m->perf.foreign || (is_ptrace && monitor_add_to_left(out, all - seen)))
         return;
     bool is_alone = out->processes.len == 1 && out->threads.len <= 1;
-    bool is_throttled = false;
-    for (size_t i = 0; i < out->losses.len; i++)
-        is_throttled |= out->losses.at[i].kind == RECORDING_LOST_THROTTLED;
-    const char *cause = is_throttled ? (is_alone ? UNPLACED_ALONE : UNPLACED)
-                                     : (is_alone ? UNPLACED_ALONE SEES_MORE : UNPLACED SEES_MORE);
+    const char *cause = recording_is_throttled(out)
+                            ? (is_alone ? UNPLACED_ALONE : UNPLACED)
+                            : (is_alone ? UNPLACED_ALONE SEES_MORE : UNPLACED SEES_MORE);
     getrusage(RUSAGE_CHILDREN, &children);
     uint64_t switches = (uint64_t)children.ru_nvcsw + (uint64_t)children.ru_nivcsw;
     if (!is_ptrace && switches * A_SWITCH_NS >= (out->threads.len + 1) * A_THREAD_NS &&

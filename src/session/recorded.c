@@ -639,14 +639,15 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
     bool is_inside = r->recording.method == RECORDING_METHOD_PROCESS;
     /* With fewer samples, the error of the largest function is about a fifth of it. */
     enum { FEW = 30 };
-    const char *more = recording_more_samples(&r->recording, &r->arena);
     const char *maker = recording_is_import(&r->recording) ? "import" : "recorder";
     if (!r->weights.weight && r->recording.rate)
-        vec_push(&r->notes, arena_printf(&r->arena, "no samples were taken: %s", more));
+        vec_push(&r->notes, arena_printf(&r->arena, "no samples were taken: %s",
+                                         recording_more_samples(&r->recording, &r->arena)));
     else if (r->weights.taken && r->weights.effective < FEW)
         vec_push(&r->notes,
                  arena_printf(&r->arena, "%" PRIu64 " sample%s little: %s", r->weights.taken,
-                              r->weights.taken == 1 ? " says" : "s say", more));
+                              r->weights.taken == 1 ? " says" : "s say",
+                              recording_more_samples(&r->recording, &r->arena)));
     if (is_inside && !has_calls && program &&
         (!object_call_counter(program) && !object_mentions(program, "__cyg_profile_func_enter")))
         vec_push(&r->notes, "calls were not counted: the program is not compiled with -pg");

@@ -99,6 +99,14 @@ bool recording_is_wait(const struct recording *r, uint32_t node)
     return object != RECORDING_NONE && r->objects.at[object].kind == RECORDING_OBJECT_WAIT;
 }
 
+bool recording_is_throttled(const struct recording *r)
+{
+    bool is_throttled = false;
+    for (size_t i = 0; i < r->losses.len; i++)
+        is_throttled |= r->losses.at[i].kind == RECORDING_LOST_THROTTLED;
+    return is_throttled;
+}
+
 uint64_t recording_weight(const struct recording *r, uint32_t event)
 {
     uint64_t sum = 0;

@@ -446,6 +446,9 @@ bool *recording_find_ordered(const struct recording *r, struct arena *a);
 /* Whether a node is where a thread was off the CPU: such time has an exact length. */
 bool recording_is_wait(const struct recording *r, uint32_t node);
 
+/* Whether the kernel slowed sampling down: then a higher rate gives no more samples. */
+bool recording_is_throttled(const struct recording *r);
+
 /* CPU time of all threads by the kernel's counters: of processes that outlived their parent, which
  * are in no account, and of the others. */
 struct recording_cpu {

@@ -245,23 +245,17 @@ bool recording_is_import(const struct recording *r)
            recording_has_names_alone(r);
 }
 
-static bool recording_is_throttled(const struct recording *r)
-{
-    bool is_throttled = false;
-    for (size_t i = 0; i < r->losses.len; i++)
-        is_throttled |= r->losses.at[i].kind == RECORDING_LOST_THROTTLED;
-    return is_throttled;
-}
-
 bool recording_hides_waits(const struct recording *r)
 {
     enum { SECOND = 1000 * 1000 * 1000, PART = 10 };
+    uint64_t used_ns = recording_used_ns(r);
     bool has_waits = false;
-    for (size_t i = 0; i < r->nodes.len; i++)
-        has_waits |= r->nodes.at[i].object != RECORDING_NONE &&
-                     r->objects.at[r->nodes.at[i].object].kind == RECORDING_OBJECT_WAIT;
-    return !has_waits && !recording_is_import(r) && r->rate && r->length_ns >= SECOND &&
-           recording_used_ns(r) && recording_used_ns(r) < r->length_ns / PART;
+    if (recording_is_import(r) || !r->rate || r->length_ns < SECOND || !used_ns ||
+        used_ns >= r->length_ns / PART)
+        return false;
+    for (uint32_t i = 0; i < r->nodes.len && !has_waits; i++)
+        has_waits = recording_is_wait(r, i);
+    return !has_waits;
 }
 
 const char *recording_more_samples(const struct recording *r, struct arena *a)
@@ -571,6 +565,30 @@ static void diagnosis_examine_locks(struct recording_examination *r)
     }
 }
 
+/* Whether there are samples, and enough of them. */
+static void diagnosis_examine_samples(struct recording_examination *r)
+{
+    const struct recording *recording = r->p->run->recording;
+    const struct recording_weights *w = r->p->weights;
+    bool has_none = !w->weight && recording->rate;
+    if (!has_none && (!w->taken || w->effective >= FEW_SAMPLES))
+        return;
+    const char *evidence = arena_printf(r->x.arena, "%" PRIu64 " samples", w->taken);
+    const char *remedy = recording_more_samples(recording, r->x.arena);
+    if (!recording_hides_waits(recording))
+        remedy = arena_printf(r->x.arena,
+                              "%s; 'monarc merge' sums several runs: four times the samples halve "
+                              "the uncertainty",
+                              remedy);
+    if (has_none)
+        report_symptom(&r->x, SEVERITY_WARNING, "no-samples", "nothing was sampled", evidence,
+                       remedy);
+    else
+        report_symptom(&r->x, w->effective < VERY_FEW_SAMPLES ? SEVERITY_WARNING : SEVERITY_NOTE,
+                       "few-samples", "there are too few samples to see small differences",
+                       evidence, remedy);
+}
+
 /* Checks are in any order, as diagnosis_sort() puts the worst first. The recorder's own library
  * is no part of what is examined, nor are objects that no sample hit. */
 void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p, struct arena *a)
@@ -588,22 +606,7 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
         if (o->file)
             diagnosis_examine_symbols_of(&r, i);
     }
-    const struct recording_weights *w = r.p->weights;
-    const char *evidence = arena_printf(r.x.arena, "%" PRIu64 " samples", w->taken);
-    const char *more = recording_more_samples(r.p->run->recording, r.x.arena);
-    const char *remedy = recording_hides_waits(r.p->run->recording)
-                             ? more
-                             : arena_printf(r.x.arena,
-                                            "%s; 'monarc merge' sums several runs: four times the "
-                                            "samples halve the uncertainty",
-                                            more);
-    if (!w->weight && r.p->run->recording->rate)
-        report_symptom(&r.x, SEVERITY_WARNING, "no-samples", "nothing was sampled", evidence,
-                       remedy);
-    else if (w->taken && w->effective < FEW_SAMPLES)
-        report_symptom(&r.x, w->effective < VERY_FEW_SAMPLES ? SEVERITY_WARNING : SEVERITY_NOTE,
-                       "few-samples", "there are too few samples to see small differences",
-                       evidence, remedy);
+    diagnosis_examine_samples(&r);
     const struct recording_summary *s = r.p->run;
     if (s->has_cpu && (double)s->accounted_ns < ACCOUNTED * (double)s->cpu_ns)
         report_symptom(&r.x, SEVERITY_WARNING, "unaccounted",
