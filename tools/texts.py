@@ -7,7 +7,7 @@ usage: texts.py [WORD...]     with WORDs, regular expressions, only the texts in
 
 These are the string literals of the program, of the recorders and of the page's scripts that have two words or
 more, those that follow each other as one text; the sentences of docs/ and of README.md; and what man/ adds to
-the help. It refuses to judge: tests/checks/text.py has the phrases that none of them may have.
+the help. tests/checks/text.py has the phrases that none of them may have.
 """
 import pathlib
 import re

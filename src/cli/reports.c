@@ -46,7 +46,7 @@ static const struct option_row FLAT_OPTIONS[] = {
     {0, "by-thread", NULL,
      "threads, and below each the functions it ran (of a recording; --limit: how many)",
      FILLS(struct flat_request, by_thread)},
-    {0, "by-process", NULL, "one row per process: exit status, time and memory (of a recording)",
+    {0, "by-process", NULL, "one row per process: CPU time and exit status (of a recording)",
      FILLS(struct flat_request, by_process)},
     {0, "inlines", NULL, "inlined functions have rows of their own (default for recordings)",
      FILLS(struct flat_request, wants_inlines)},

@@ -244,7 +244,8 @@ def test_time(t):
     """When no time is left, nothing begins, and each program that is left out is a skip with its reason."""
     with tempfile.TemporaryDirectory() as folder:
         slow, late = written(folder, slow="#!/bin/sh\nsleep 1.5\n", late=BROKEN)
-        done = subprocess.run([sys.executable, tap.ROOT / "tests" / "run_all.py", "-j", "1", "--seconds", "1", slow, late],
+        done = subprocess.run([sys.executable, tap.ROOT / "tests" / "run_all.py", "-j", "1", "--seconds", "1",
+                               slow, late],
                               env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
                               text=True, capture_output=True, check=False)
         lines = done.stdout.splitlines()

@@ -231,10 +231,10 @@ class Path_(Job):
 
     def test_a_waker_that_was_told(self):
         steps, report = self.told(READ, 4, 2, 790 * MS)
-        self.assertEqual(steps, [(7, 0, 50, "none"), (9, 50, 890, "made"), (7, 890, 1000, "told")])
+        self.assertEqual(steps, [(7, 0, 50, "none"), (9, 50, 890, "made"), (7, 890, 1000, "recorded")])
         self.assertTrue(report["path"]["wakers_recorded"])
         self.assertAlmostEqual(report["path"]["ready_time"], 0.011)
-        self.assertIn("1 wake-ups that the kernel told", self.text("path", "r"))
+        self.assertIn("1 wake-up recorded by the kernel", self.text("path", "r"))
 
     def test_wakers_that_are_no_threads(self):
         """By soft interrupt work: the thread that ran, as a guess; interrupts: a time, or a device; others: unknown."""
@@ -537,7 +537,7 @@ class Recorded(unittest.TestCase):
             self.skipTest("waits are not recorded here")
         figure(self).assertGreater(threads["sleep 1.31"]["path_time"], 1.2)
         # Who woke the reader is told from who ran then, which a busy machine leaves open.
-        if not {"woken", "told"} & {s["cause"] for s in report["steps"]}:
+        if not {"woken", "recorded"} & {s["cause"] for s in report["steps"]}:
             self.skipTest("the machine is too busy to tell who woke the reader")
         figure(self).assertGreater(threads["sleep 0.5"]["path_time"], 0.4)
         figure(self).assertLess(threads["sleep 0.3"]["path_time"], 0.05)

@@ -36,7 +36,7 @@ class Wakes(Time, unittest.TestCase):
             self.assertGreater(wall["high"], wall["before"] - 0.5 * worked - 0.02 * waited)
         if way != "flag" and options and path["path"]["wakers_recorded"]:
             with sequential.scattering():  # who woke it is known, and what is not on the way was not ready for long
-                self.assertIn("told", [step["cause"] for step in path["steps"]])
+                self.assertIn("recorded", [step["cause"] for step in path["steps"]])
                 self.assertGreater(worker["path_time"], 0.95 * waited - 0.05)
                 ready = path["path"]["ready_time"] + path["path"]["rest_time"]
                 self.assertLess(wall["high"] - wall["low"], 0.1 * waited + ready)

@@ -41,11 +41,11 @@ static const char *const CAUSES[SCHEDULE_CAUSES] = {[SCHEDULE_UNKNOWN] = "",
                                                     [SCHEDULE_ENDED] = "waited for its end",
                                                     [SCHEDULE_WOKEN] = "seemingly woken",
                                                     [SCHEDULE_GUESSED] = "perhaps woken",
-                                                    [SCHEDULE_TOLD] = "woken"};
+                                                    [SCHEDULE_RECORDED] = "woken"};
 /* For programs. They are values of the schema: a word may be added, but none changed. */
 static const char *const CAUSE_WORDS[SCHEDULE_CAUSES] = {
     [SCHEDULE_UNKNOWN] = "none", [SCHEDULE_MADE] = "made",       [SCHEDULE_ENDED] = "ended",
-    [SCHEDULE_WOKEN] = "woken",  [SCHEDULE_GUESSED] = "guessed", [SCHEDULE_TOLD] = "told"};
+    [SCHEDULE_WOKEN] = "woken",  [SCHEDULE_GUESSED] = "guessed", [SCHEDULE_RECORDED] = "recorded"};
 
 /* --- names ----------------------------------------------------------------------------------- */
 
@@ -211,8 +211,9 @@ static void path_head(struct out *out, const struct path_report *t)
     path_known(out, p, all);
     out_printf(out, "Causes   %zu starts and ends of processes and threads, which are exact",
                causes[SCHEDULE_MADE] + causes[SCHEDULE_ENDED]);
-    if (causes[SCHEDULE_TOLD])
-        out_printf(out, "; %zu wake-ups that the kernel told", causes[SCHEDULE_TOLD]);
+    if (causes[SCHEDULE_RECORDED])
+        out_printf(out, "; %zu wake-up%s recorded by the kernel", causes[SCHEDULE_RECORDED],
+                   causes[SCHEDULE_RECORDED] == 1 ? "" : "s");
     if (causes[SCHEDULE_WOKEN])
         out_printf(out, "; %zu wake-ups by the only thread that ran", causes[SCHEDULE_WOKEN]);
     if (causes[SCHEDULE_GUESSED])

@@ -2,7 +2,7 @@
  * the stack pointer on, at moments in which they stood still.
  *
  * Nothing is stopped, and the program cannot notice: a timer takes the CPU away from the thread, as
- * those of any program do. Up to 250 times a second in all.
+ * those of any program do. Up to 1,000 times a second in all.
  *
  * The work is done by a thread of its own. */
 #ifndef MONARC_RECORD_PERF_DEEP_LOOKS_H

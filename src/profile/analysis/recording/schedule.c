@@ -204,8 +204,7 @@ static void make_forks(struct making *m)
 
 /* --- waits ----------------------------------------------------------------------------------- */
 
-/* Whether a time ended a wait: of calls that wait for threads, or until then, an interrupt shows
- * it.
+/* Whether a time ended a wait: for calls that wait for threads or until then, an interrupt shows.
  */
 static bool wait_is_timed(const struct made_wait *w)
 {
@@ -426,7 +425,7 @@ static bool cause_by_waker(struct making *m, struct made_wait *w)
         return w->woken == RECORDING_WAKER_INTERRUPT || w->woken == RECORDING_WAKER_OUTSIDE;
     w->cause_lane = lane;
     w->cause_ns = w->woke_ns < w->to_ns ? w->woke_ns : w->to_ns;
-    w->why = is_told ? SCHEDULE_TOLD : SCHEDULE_GUESSED;
+    w->why = is_told ? SCHEDULE_RECORDED : SCHEDULE_GUESSED;
     return true;
 }
 

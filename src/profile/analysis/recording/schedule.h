@@ -21,12 +21,12 @@
 #define SCHEDULE_NONE UINT32_MAX
 
 enum schedule_cause {
-    SCHEDULE_UNKNOWN, /* none, or not known */
-    SCHEDULE_MADE,    /* fork, or a thread of the process */
-    SCHEDULE_ENDED,   /* a child, or a thread that was joined */
-    SCHEDULE_WOKEN,   /* no other could have been it */
-    SCHEDULE_GUESSED, /* the likeliest of several */
-    SCHEDULE_TOLD,    /* woken, by whom the kernel reported */
+    SCHEDULE_UNKNOWN,  /* none, or not known */
+    SCHEDULE_MADE,     /* fork, or a thread of the process */
+    SCHEDULE_ENDED,    /* a child, or a thread that was joined */
+    SCHEDULE_WOKEN,    /* no other could have been it */
+    SCHEDULE_GUESSED,  /* the likeliest of several */
+    SCHEDULE_RECORDED, /* woken, by whom the kernel reported */
     SCHEDULE_CAUSES
 };
 

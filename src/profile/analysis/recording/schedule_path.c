@@ -188,7 +188,7 @@ static uint32_t *points_waited_for(const struct schedule *s, struct arena *a)
 {
     uint32_t *waited = ARENA_NEW(a, uint32_t, s->points_len + 1);
     for (uint32_t i = 0; i < s->points_len; i++)
-        if (s->points[i].cause != SCHEDULE_NONE && s->points[i].why == SCHEDULE_TOLD &&
+        if (s->points[i].cause != SCHEDULE_NONE && s->points[i].why == SCHEDULE_RECORDED &&
             point_before(s, i) != SCHEDULE_NONE)
             waited[s->points[i].cause] = point_before(s, i) + 1;
     return waited;
@@ -255,7 +255,7 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
         const struct schedule_point *b = before == SCHEDULE_NONE ? NULL : &s->points[before];
         const struct schedule_point *c = p->cause == SCHEDULE_NONE ? NULL : &s->points[p->cause];
         bool is_sure =
-            p->why == SCHEDULE_MADE || p->why == SCHEDULE_ENDED || p->why == SCHEDULE_TOLD;
+            p->why == SCHEDULE_MADE || p->why == SCHEDULE_ENDED || p->why == SCHEDULE_RECORDED;
         bool has_cause = point_ends_with_cause(s, point);
         bool is_open = b && b->state == SCHEDULE_WAITS && !is_alone &&
                        (has_cause ? p->why == SCHEDULE_GUESSED : !c && schedule_is_open(b->ending));
