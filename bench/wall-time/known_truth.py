@@ -2,7 +2,7 @@
 """known_truth.py: how far reports on waits, wall time, files and labels are from what programs of known truth did.
 
 Each case is recorded N times (50 by default), and each time what the report says is compared with what the program
-had: by construction, or by its own clock. Prints the tables of docs/wall-time.md, docs/locks.md and docs/labels.md:
+had: by construction, or by its own clock. Prints the tables of docs/wall-time.md, docs/waits.md and docs/labels.md:
 the mean of the differences, how much they scatter, the worst, and of how many runs the truth was within the interval
 that the report prints. Other work on the machine counts, except for cases whose truth holds only while there are two
 CPUs: these run with real-time priority, as root. --undisturbed: all do, and no CPU time is kept for others.
@@ -96,7 +96,7 @@ def label_purity(folder, _said):
 
 def held(folder, lock, doing, function, depth=0):
     """What holders did so, in ms, and half the printed interval."""
-    row = next(row for row in report("locks", folder)["rows"] if row["name"] == lock)
+    row = next(row for row in report("waits", folder)["rows"] if row["name"] == lock)
     rows = [h for h in row["holders"]
             if h["depth"] == depth and h["doing"] == doing and (not function or function in h["stack"])]
     return 1000 * sum(h["seconds"] for h in rows), 1000 * math.hypot(*(h["seconds_error"] for h in rows))
@@ -127,7 +127,7 @@ def kinds(folder, said):
 
 def signalled(folder, said):
     """The consumer waits for as long as the producer sleeps before it signals, then for the semaphore."""
-    rows = {row["name"]: row["seconds"] for row in report("locks", folder)["rows"]}
+    rows = {row["name"]: row["seconds"] for row in report("waits", folder)["rows"]}
     return 1000 * (rows["g_ready"] + rows["g_items"]), 1000 * (told_by(said)["slept"] + told_by(said)["worked"])
 
 
@@ -166,7 +166,7 @@ def slack_of_make(folder, _said):
 
 def transferred(folder, said):
     """By name of the file: the row, and what the program counted itself."""
-    rows = {os.path.basename(row["name"] or ""): row for row in report("io", folder)["rows"]}
+    rows = {os.path.basename(row["name"] or ""): row for row in report("waits", folder, "--files")["rows"]}
     truth = {line.split()[1]: int(line.split()[2]) for line in said.splitlines() if line.startswith("read ")}
     return rows, truth
 
@@ -189,14 +189,14 @@ def bytes_of_a(folder, said):
 
 def all_bytes(folder, said):
     """What the program counted, the two files of 16 MiB that it makes, and some kB of libraries that its start reads."""
-    total = report("io", folder)["transferred"]
+    total = report("waits", folder, "--files")["transferred"]
     truth = sum(int(line.split()[2]) for line in said.splitlines()) + 2 * (16 << 20)
     return (total["read_bytes"] + total["written_bytes"]) / 1e6, truth / 1e6
 
 
 def waited_for(kind):
     def judge(folder, said):
-        rows = [row for row in report("io", folder)["rows"] if row["kind"] == kind]
+        rows = [row for row in report("waits", folder, "--files")["rows"] if row["kind"] == kind]
         return 1000 * sum(row["seconds"] for row in rows), 1000 * told_by(said)[kind]
     return judge
 
@@ -229,11 +229,11 @@ CASES = [
     ("make", "make -j2: slack of the shorter job, ms (of 200)", ["-f", "MAKEFILE", "-j2"], ["--off-cpu"], slack_of_make),
     ("known_truth", "what-if: saved, one thread, ms (of 225)", ["alone"], ["--off-cpu", "real-time"], saved),
     ("known_truth", "what-if: saved, two threads, ms (of 100)", ["joined"], ["--off-cpu", "real-time"], saved),
-    ("transfers", "io: share of one of two files, points (of 75)", ["two", "FOLDER"], ["--off-cpu"], share_of_a),
-    ("transfers", "io: bytes of that file, MB", ["two", "FOLDER"], ["--off-cpu"], bytes_of_a),
-    ("transfers", "io: all bytes, MB", ["two", "FOLDER"], ["--off-cpu"], all_bytes),
+    ("transfers", "files: share of one of two files, points (of 75)", ["two", "FOLDER"], ["--off-cpu"], share_of_a),
+    ("transfers", "files: bytes of that file, MB", ["two", "FOLDER"], ["--off-cpu"], bytes_of_a),
+    ("transfers", "files: all bytes, MB", ["two", "FOLDER"], ["--off-cpu"], all_bytes),
     ("known_truth", "waiting in fsync, ms", ["syncs", "FOLDER"], ["--off-cpu"], in_fsync),
-    ("known_truth", "io: waiting for a pipe, ms (of 600)", ["piped"], ["--off-cpu"], waited_for("pipe")),
+    ("known_truth", "files: waiting for a pipe, ms (of 600)", ["piped"], ["--off-cpu"], waited_for("pipe")),
     ("labels", "requests of 20 ms, /a", ["swap", "2", "20000", "400"], [], label_share),
     ("labels", "requests of 20 ms, in its function", ["swap", "2", "20000", "400"], [], label_purity),
     ("labels", "requests of 2 ms, /a", ["swap", "2", "2000", "400"], [], label_share),

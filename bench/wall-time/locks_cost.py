@@ -3,7 +3,7 @@
 
 So many threads wait for some seconds, for a mutex, whose holder is looked at again and again, and for a semaphore,
 which nobody holds: their waits are as many and as long, and each is looked at once. Runs take turns; medians of the
-recorder's CPU time, in percent of a CPU. Prints a table of docs/locks.md.
+recorder's CPU time, in percent of a CPU. Prints a table of docs/waits.md.
 
     bench/wall-time/locks_cost.py [--rounds N] [--seconds S] [build/monarc]
 """

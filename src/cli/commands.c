@@ -16,8 +16,7 @@ extern const struct command command_lines;
 extern const struct command command_graph;
 extern const struct command command_annotate;
 extern const struct command command_counts;
-extern const struct command command_locks;
-extern const struct command command_io;
+extern const struct command command_waits;
 extern const struct command command_cover;
 extern const struct command command_path;
 extern const struct command command_what_if;
@@ -59,8 +58,7 @@ const struct command *const commands[] = {
     &command_html,
     &command_tui,
     &command_doctor,
-    &command_locks,
-    &command_io,
+    &command_waits,
     &command_path,
     &command_what_if,
     &command_cover,
@@ -90,7 +88,7 @@ static const struct {
 } GROUPS[] = {
     {&command_run, "Record"},
     {&command_flat, "Look"},
-    {&command_locks, "Wait"},
+    {&command_waits, "Wait"},
     {&command_cover, "Cover"},
     {&command_diff, "Compare"},
     {&command_optimize, "Optimise"},
@@ -141,6 +139,20 @@ static size_t command_edits(const char *a, const char *b)
     return row[b_len];
 }
 
+/* Commands that are an option of another one: scripts and old notes still call them. */
+const char *command_replacement(const char *name)
+{
+    /* clang-format off */
+    static const struct { const char *gone, *now; } REPLACED[] = {
+        {"locks", "waits"}, {"io", "waits --files"},
+    };
+    /* clang-format on */
+    for (size_t i = 0; i < sizeof REPLACED / sizeof *REPLACED; i++)
+        if (!strcmp(name, REPLACED[i].gone))
+            return REPLACED[i].now;
+    return NULL;
+}
+
 /* Words of other tools first (perf, lcov), then spelling: up to a third of the letters may be
  * wrong. NULL: nothing is near. */
 const char *command_suggestion(const char *name)
@@ -152,7 +164,8 @@ const char *command_suggestion(const char *name)
         {"view", "tui"},        {"coverage", "cover"}, {"callgraph", "graph"}, {"calls", "graph"},
         {"tree", "graph"},      {"flamegraph", "flame"}, {"svg", "flame"},  {"compare", "diff"},
         {"source", "annotate"}, {"list", "annotate"}, {"script", "export"}, {"web", "html"},
-        {"sum", "merge"},       {"dump", "info"},     {"capture", "cover"},
+        {"sum", "merge"},       {"dump", "info"},     {"capture", "cover"},    {"lock", "waits"},
+        {"contention", "waits"}, {"offcpu", "waits"}, {"off-cpu", "waits"},
     };
     /* clang-format on */
     const char *nearest = NULL;

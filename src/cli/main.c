@@ -72,8 +72,10 @@ static void first_steps(struct out *out)
 /* Status 2, as for any wrong usage. */
 static int unknown_command(const char *name, struct err *e)
 {
-    const char *meant = command_suggestion(name);
-    if (meant)
+    const char *now = command_replacement(name), *meant = command_suggestion(name);
+    if (now)
+        err_set(e, "unknown command '%s': it is 'monarc %s'", name, now);
+    else if (meant)
         err_set(e, "unknown command '%s'; did you mean '%s'? 'monarc --help' lists all", name,
                 meant);
     else

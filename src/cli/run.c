@@ -364,7 +364,7 @@ static const char *run_next(struct run_request *r, const char *folder)
     for (size_t i = 0; i < r->choices.choices.len; i++)
         has_waits |= r->choices.choices.at[i].is_wall;
     return has_waits ? arena_printf(&r->arena,
-                                    "\nNext: monarc locks %s    (what threads waited for)\n"
+                                    "\nNext: monarc waits %s    (what threads waited for)\n"
                                     "      monarc path %s     (what the elapsed time depends on)\n"
                                     "      monarc graph %s    (which calls led there)\n"
                                     "      monarc doctor %s   (how far to trust it)\n",

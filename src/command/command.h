@@ -159,6 +159,9 @@ const char *command_group(const struct command *c);
 /* The command of that name, or NULL. */
 const struct command *command_find(const char *name);
 
+/* How a command that went is called now, with its options; NULL: there was none of that name. */
+const char *command_replacement(const char *name);
+
 /* What a user who typed `name` may have meant: a command of similar spelling, or the one that does
  * what another profiler calls so. NULL: no idea. */
 const char *command_suggestion(const char *name);

@@ -5,16 +5,16 @@
  * did stacks     lists of numbers of names, innermost first path     steps      from the start to
  * the end: thread, times, how the path came there threads    those on it, and slack of the others
  *
- * Both are the tables of 'monarc locks', 'monarc io' and 'monarc path', as they are: the page sorts
- * and draws. Rows of locks come first, then files. Times are in nanoseconds. A recording without
- * waits has neither; one whose path cannot be found has no path. */
+ * Both are the tables of 'monarc waits', 'monarc waits --files' and 'monarc path', as they are: the
+ * page sorts and draws. Rows of locks come first, then files. Times are in nanoseconds. A recording
+ * without waits has neither; one whose path cannot be found has no path. */
 #include "page/page_private.h"
 
 #include "profile/analysis/recording/locks.h"
 #include "profile/analysis/recording/schedule.h"
 
 /* Both tables have a row for a pipe; the page shows it once. Files that no thread waited for have
- * bytes alone, which are in 'monarc io'. */
+ * bytes alone, which are in 'monarc waits --files'. */
 static bool waits_is_shown(const struct locks *t, const struct lock *row)
 {
     return !t->is_io || (row->waiters_len && strcmp(row->kind, "pipe") != 0);

@@ -237,6 +237,13 @@ class Help(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr.decode()),
                              (2, f"monarc: unknown command '{typed}'; did you mean '{meant}'? "
                                  "'monarc --help' lists all\n"))
+        for typed, now in {"locks": "waits", "io": "waits --files"}.items():
+            for words in [typed, "r.monarc"], ["help", typed]:
+                done = monarc(*words)
+                self.assertEqual((done.returncode, done.stdout, done.stderr.decode()),
+                                 (2, b"", f"monarc: unknown command '{typed}': it is 'monarc {now}'\n"))
+                options = [word for word in now.split()[1:] if word.startswith("-")]
+                self.assertLessEqual(set(options), set(re.findall(r"--[\w-]+", monarc(now.split()[0], "--help-all").stdout.decode())))
         for typed in ("xyzzy", "", "x" * 300):
             self.assertNotIn("did you mean", monarc(typed).stderr.decode())
         self.assertEqual(monarc("--generate", "nix").returncode, 2)

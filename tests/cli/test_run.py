@@ -538,7 +538,7 @@ class Running(Case):
 
     def test_what_comes_next(self):
         """Of a recording with waits, the reports that say what for."""
-        for options, wanted in ([], ["graph", "lines", "doctor"]), (["--off-cpu"], ["locks", "path", "graph", "doctor"]):
+        for options, wanted in ([], ["graph", "lines", "doctor"]), (["--off-cpu"], ["waits", "path", "graph", "doctor"]):
             done = self.run_it(*options, "-o", "r", "sleep", "0.05")
             shown = (done.stdout + done.stderr).decode()
             self.assertEqual(re.findall(r"(?m)^(?:Next:|     ) monarc (\w+) r ", shown), wanted)

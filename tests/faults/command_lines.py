@@ -118,9 +118,9 @@ LINES = [
     ("export-callgrind", ["export", "--format", "callgrind", "-o", "out", "prog", "gmon.out"], ["out"]),
     ("split-lines", ["lines", "split", "split.out"], []),
     # Waits, and what they lengthened.
-    ("waits-locks", ["locks", "waits"], []),
-    ("waits-locks-json", ["locks", "--json", "waits"], []),
-    ("waits-io", ["io", "waits"], []),
+    ("waits", ["waits", "waits"], []),
+    ("waits-json", ["waits", "--json", "waits"], []),
+    ("waits-files", ["waits", "--files", "waits"], []),
     ("waits-path", ["path", "--steps", "waits"], []),
     ("waits-path-bare", ["path", "bare-waits"], []),
     ("waits-what-if", ["what-if", "waits", "own=2x"], []),

@@ -234,13 +234,13 @@ def series_lines_are_flat(subject):
 @law("series")
 def series_waits_are_sums(subject):
     """Locks and files of a series have the sums of its runs, and the head and JSON say of how many."""
-    for command, of in ("locks", made.LOCKS), ("io", made.FILES):
+    for command, of in (["waits"], made.LOCKS), (["waits", "--files"], made.FILES):
         samples = [s for s in subject.world.samples if s.resource in of]
         if not samples:
             continue
-        table = subject.json(command, "r.monarc")
+        table = subject.json(*command, "r.monarc")
         runs = len(subject.heaps)
-        head = subject.text(command, "--no-pager", "r.monarc")
+        head = subject.text(*command, "--no-pager", "r.monarc")
         subject.equal(table["runs"], runs, "runs")
         subject.holds(f"{runs}; times, waits and bytes are sums" in head, head[:400])
         subject.equal(sum(r["seconds"] for r in table["rows"] if r["name"]),

@@ -248,19 +248,19 @@ def waited(subject, samples):
 
 
 def resources(subject, command):
-    return sorted([r["name"], r["waits"], r["seconds"]] for r in subject.json(command, "r.monarc")["rows"] if r["name"])
+    return sorted([r["name"], r["waits"], r["seconds"]] for r in subject.json(*command, "r.monarc")["rows"] if r["name"])
 
 
 @law("waits")
 def waits_add_up(subject):
-    """Rows of locks and io are all that was seen, waiters and bytes are their rows, and rows what the head says."""
-    for command in "locks", "io":
-        table = subject.json(command, "r.monarc")
+    """Rows of waits, of both kinds, are all that was seen, waiters and bytes are their rows, and rows what the head says."""
+    for command in ["waits"], ["waits", "--files"]:
+        table = subject.json(*command, "r.monarc")
         subject.equal(sum(r["seconds"] for r in table["rows"]), table["seen_seconds"], f"{command}: rows")
         for row in table["rows"]:
             subject.equal(sum(w["seconds"] for w in row["waiters"]), row["seconds"], f"{command}: {row['name']}")
             subject.equal(sum(w["waits"] for w in row["waiters"]), row["waits"], f"{command}: {row['name']}")
-        if command == "io" and "transferred" in table:
+        if len(command) > 1 and "transferred" in table:
             subject.equal(sum(r["read_bytes"] for r in table["rows"]), table["transferred"]["placed_read_bytes"], "bytes")
             subject.equal(table["transferred"]["placed_read_bytes"],
                           100 * sum(s.resource in made.FILES for s in subject.world.samples if s.resource is not None),
@@ -271,7 +271,7 @@ def waits_add_up(subject):
 def resources_have_their_own(subject):
     """A lock or file has the waits for it, and two of one name have a row each."""
     samples = subject.world.samples
-    for command, of in ("locks", made.LOCKS), ("io", made.FILES):
+    for command, of in (["waits"], made.LOCKS), (["waits", "--files"], made.FILES):
         wanted = waited(subject, [s for s in samples if s.resource in of])
         if wanted:
             subject.equal(resources(subject, command), wanted, command)
@@ -279,8 +279,8 @@ def resources_have_their_own(subject):
 
 @law("waits")
 def waiting_is_in_flat(subject):
-    """What locks and io call waiting is the time of the rows that wait in flat."""
-    table = subject.json("locks", "r.monarc")
+    """What waits calls waiting is the time of the rows that wait in flat."""
+    table = subject.json("waits", "r.monarc")
     if not table["has_waits"]:
         return NOTHING
     waits = sum(s.weight for s in subject.world.of_event()

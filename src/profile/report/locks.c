@@ -1,5 +1,5 @@
 /* Locks and other things that threads wait for, and files: as text and JSON
- * (docs/schema/locks.schema.json).
+ * (docs/schema/waits.schema.json).
  *
  * Each row is a paragraph, because a stack, a share and a tree of holders fit no table:
  *
@@ -73,18 +73,20 @@ static const struct column columns[LOCK_COLUMNS] = {
     [LOCK_WAITS] = {"waits", "waits long enough to be inspected; 0 for short waits"},
     [LOCK_SECONDS] = {"seconds", "time waited, all threads together"},
     [LOCK_HELD] = {"held_seconds", "of these, with a holder that was seen"},
-    [LOCK_READ] = {"read_bytes", "only in io: bytes read from it"},
-    [LOCK_READ_ERROR] = {"read_bytes_error", "only in io: the true number is within so many of "
-                                             "read_bytes, with 95 % confidence; 0: exact, or not "
-                                             "known"},
-    [LOCK_DISK_READ] = {"disk_read_bytes", "only in io: of these, from a disk"},
-    [LOCK_WRITTEN] = {"written_bytes", "only in io: bytes written to it"},
-    [LOCK_WRITTEN_ERROR] = {"written_bytes_error", "only in io: the same of written_bytes"},
-    [LOCK_DISK_WRITTEN] = {"disk_written_bytes", "only in io: of these, that will go to a disk"},
+    [LOCK_READ] = {"read_bytes", "only with --files: bytes read from it"},
+    [LOCK_READ_ERROR] = {"read_bytes_error",
+                         "only with --files: the true number is within so many of "
+                         "read_bytes, with 95 % confidence; 0: exact, or not "
+                         "known"},
+    [LOCK_DISK_READ] = {"disk_read_bytes", "only with --files: of these, from a disk"},
+    [LOCK_WRITTEN] = {"written_bytes", "only with --files: bytes written to it"},
+    [LOCK_WRITTEN_ERROR] = {"written_bytes_error", "only with --files: the same of written_bytes"},
+    [LOCK_DISK_WRITTEN] = {"disk_written_bytes",
+                           "only with --files: of these, that will go to a disk"},
     [LOCK_UNHELD] = {"why_unheld",
                      "why the remaining time has no known holder; absent if none remains"},
 };
-const struct column_table locks_columns = {"What was waited for", "locks", "rows", columns,
+const struct column_table locks_columns = {"What was waited for", "waits", "rows", columns,
                                            LOCK_COLUMNS};
 
 /* Of both kinds of rows below a lock's: its stack is a list, and written apart. */
@@ -94,7 +96,7 @@ static const struct column waiter_columns[WAITER_COLUMNS] = {
     [WAITER_SECONDS] = {"seconds", "time waited in it"},
     [WAITER_CALL] = {"call", "the system call it waited in; null: not known"},
 };
-const struct column_table locks_waiter_columns = {"Stacks that waited", "locks", "waiters",
+const struct column_table locks_waiter_columns = {"Stacks that waited", "waits", "waiters",
                                                   waiter_columns, WAITER_COLUMNS};
 
 /* Stacks that read or wrote. */
@@ -114,7 +116,7 @@ static const struct column transfer_columns[TRANSFER_COLUMNS] = {
     [TRANSFER_CALL] = {"call", "the system call; null: not known"},
 };
 const struct column_table locks_transfer_columns = {
-    "Stacks that read or wrote", "locks", "transfers", transfer_columns, TRANSFER_COLUMNS};
+    "Stacks that read or wrote", "waits", "transfers", transfer_columns, TRANSFER_COLUMNS};
 
 /* The levels of the tree are numbers: JSON that is nested as deep as chains of locks are would
  * be hard to query. */
@@ -142,7 +144,7 @@ static const struct column holder_columns[HOLDER_COLUMNS] = {
     [HOLDER_SHARE] = {"share", "of the row's time, 0 to 1"},
     [HOLDER_CALL] = {"call", "the system call it was in, or null"},
 };
-const struct column_table locks_holder_columns = {"What holders did", "locks", "holders",
+const struct column_table locks_holder_columns = {"What holders did", "waits", "holders",
                                                   holder_columns, HOLDER_COLUMNS};
 
 /* --- both ------------------------------------------------------------------------------------- */
@@ -589,12 +591,12 @@ static void json_lock(struct json *j, const struct locks *t, const struct lock *
     json_end(j);
 }
 
-/* One document for both commands: `report` says which. */
+/* One document for both kinds of rows: `report` says which. */
 void locks_json(struct out *out, const struct report_input *in)
 {
     const struct locks *t = in->locks;
     struct json j = {.out = out};
-    json_report_begin(&j, t->is_io ? "io" : "locks", t->summary);
+    json_report_begin(&j, t->is_io ? "waits_files" : "waits", t->summary);
     json_key(&j, "has_waits"), json_bool(&j, t->has_waits);
     json_pair_u64(&j, "runs", t->summary->run ? recording_count(t->summary->run->recording) : 1);
     json_pair_double(&j, "waited_seconds", seconds(t->waited_ns));

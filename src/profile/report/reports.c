@@ -25,7 +25,7 @@ const char *const report_table_names[] = {
     [REPORT_FLAME] = "flame",
     [REPORT_COMPARISON] = "diff",
     [REPORT_RANKS] = "ranks",
-    [REPORT_LOCKS] = "locks",
+    [REPORT_LOCKS] = "waits",
     [REPORT_PATH] = "path",
     [REPORT_WHAT_IF] = "what-if",
 };

@@ -494,7 +494,7 @@ static double diagnosis_held_in(const struct locks *t, const struct lock *lock, 
 /* Locks that are held while their holder waits itself; by threads that are gone; in a circle. A
  * lock is worth a finding where half of its waiting is for a holder that waits itself, and where
  * it has a hundredth of all waiting: three of these are named, so that a program with many locks
- * keeps a report that can be read. The table is made anew here, as 'monarc locks' makes it. */
+ * keeps a report that can be read. The table is made anew here, as 'monarc waits' makes it. */
 static void diagnosis_examine_locks(struct recording_examination *r)
 {
     static const double MOSTLY = 0.5, MUCH_WAITING = 0.01;
@@ -535,7 +535,7 @@ static void diagnosis_examine_locks(struct recording_examination *r)
             report_symptom(&r->x, SEVERITY_WARNING, "deadlock",
                            "threads waited for each other in a circle",
                            arena_printf(r->x.arena, "one of them for %s", name),
-                           "take locks in the same order everywhere; 'monarc locks' shows who "
+                           "take locks in the same order everywhere; 'monarc waits' shows who "
                            "waited for whom");
         if (lock->is_lock && ended)
             report_symptom(&r->x, SEVERITY_WARNING, "lock-abandoned",
@@ -559,7 +559,7 @@ static void diagnosis_examine_locks(struct recording_examination *r)
                                               "has it waits, %.0f %% %s (%.3f s in all)",
                                               100 * all, name, 100 * part, what,
                                               (double)lock->ns / 1e9),
-                           "let the lock go before that call, or let it guard less; 'monarc locks' "
+                           "let the lock go before that call, or let it guard less; 'monarc waits' "
                            "has the stacks");
         }
     }

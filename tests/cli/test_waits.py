@@ -1,4 +1,4 @@
-"""monarc locks and io: what programs of known truth waited for, and the reports on a recording that is
+"""monarc waits: what programs of known truth waited for, and the reports on a recording that is
 made here.
 
 Shares are compared with tolerances that hold on a busy machine: who holds a lock sleeps and works by
@@ -43,8 +43,9 @@ class Case(unittest.TestCase):
 
     def table(self, name, folder, *arguments):
         table = monarc_json(name, folder, *arguments)
-        check_schema(self, "locks", table)
-        self.assertEqual(table["report"], name)
+        check_schema(self, "waits", table)
+        is_of_files = "--files" in (folder, *arguments)
+        self.assertEqual(table["report"], "waits_files" if is_of_files else "waits")
         for row in table["rows"]:  # the laws
             self.assertAlmostEqual(sum(w["seconds"] for w in row["waiters"]), row["seconds"])
             self.assertEqual(sum(w["waits"] for w in row["waiters"]), row["waits"])
@@ -53,7 +54,7 @@ class Case(unittest.TestCase):
             for written, of in (False, "read_bytes"), (True, "written_bytes"):
                 self.assertEqual(sum(t["bytes"] for t in row.get("transfers", []) if t["is_write"] == written),
                                  row.get(of, 0))
-        if "transferred" in table and name == "io":
+        if "transferred" in table and is_of_files:
             for of in "read_bytes", "written_bytes":
                 placed = table["transferred"][f"placed_{of}"]
                 self.assertEqual(sum(row[of] for row in table["rows"]), placed)
@@ -69,8 +70,8 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return folder
 
-    def rows(self, *command, name="locks", options=()):
-        rows = self.table(name, self.record(*command, options=options))["rows"]
+    def rows(self, *command, report=("waits",), options=()):
+        rows = self.table(*report, self.record(*command, options=options))["rows"]
         return {row["name"] or row["kind"]: row for row in reversed(rows)}  # the first one has most time
 
     def share(self, row, of, doing="waits", depth=0):
@@ -135,7 +136,7 @@ class Truth(Case):
     @slow
     def test_join_at_a_state(self):
         """As glibc waits from 2.43 on."""
-        rows = self.table("locks", self.record("joined"))["rows"]
+        rows = self.table("waits", self.record("joined"))["rows"]
         row, = [row for row in rows if (row.get("function"), row["kind"]) == ("joins", "join")]
         figure(self).assertGreater(self.held(row, "is_joined"), 0.1, row)  # 0.4
 
@@ -182,7 +183,7 @@ class Truth(Case):
         done = monarc("run", "--off-cpu", "--no-report", "-o", folder, self.program, "crowd", "3000", "3")
         self.assertEqual(done.returncode, 0, done.stderr)
         waited = float(done.stdout.split()[0])
-        table = self.table("locks", folder)
+        table = self.table("waits", folder)
         losses = monarc_json("flat", folder)["summary"]["recording"]["losses"]
         lost = sum(loss["ns"] / 1e9 for loss in losses if "when threads waited" in loss["text"])
         figure(self).assertGreater(table["waited_seconds"] + table["ready_seconds"] + lost, 0.97 * waited)
@@ -238,7 +239,7 @@ class Transfers(Case):
         for line in done.stdout.decode().splitlines():
             direction, name, number = line.split()
             said[direction, name] = int(number)
-        table = self.table("io", folder)
+        table = self.table("waits", "--files", folder)
         return table, {Path(row["name"]).name: row for row in table["rows"] if row["name"]}, said
 
     def check_total(self, table, said, made=2 * (16 << 20)):
@@ -355,18 +356,18 @@ class ShortWaits(Case):
         run.sample([(demo, OPEN), (wait, UNKNOWN)], 1, weight=40 * MS)
         return run.write(self.dir / "r.monarc")
 
-    def short(self, name, folder):
-        rows = self.table(name, folder)["rows"]
+    def short(self, *report):
+        rows = self.table(*report)["rows"]
         return {r.get("function"): (round(r["seconds"], 3), [w["stack"] for w in r["waiters"]])
                 for r in rows if r["kind"] == "short waits"}
 
     def test_rows(self):
         folder = self.made()
-        self.assertEqual(self.short("io", folder), {"alpha": (0.7, [["alpha", "main"]]), None: (0.003, [["work.isra.0"]])})
-        self.assertEqual(self.short("locks", folder), {"box::open(int)": (0.08, [["box::open(int)"]])})
+        self.assertEqual(self.short("waits", "--files", folder), {"alpha": (0.7, [["alpha", "main"]]), None: (0.003, [["work.isra.0"]])})
+        self.assertEqual(self.short("waits", folder), {"box::open(int)": (0.08, [["box::open(int)"]])})
 
     def test_text(self):
-        done = monarc("io", self.made(), "--no-pager")
+        done = monarc("waits", "--files", self.made(), "--no-pager")
         self.assertIn("""
 short waits in alpha: 0.700 s, not inspected
   waiting in
@@ -378,7 +379,7 @@ short waits in alpha: 0.700 s, not inspected
     def test_sum(self):
         """Of a program that only waits shortly, nothing that has a place is missing."""
         folder = self.record("naps")
-        table = self.table("locks", folder)
+        table = self.table("waits", folder)
         rows = [r for r in table["rows"] if r["function"] == "take_naps"]
         figure(self).assertGreater(sum(r["seconds"] for r in rows), 0.9 * (table["waited_seconds"] - table["unseen_seconds"]), table)
         figure(self).assertGreater(table["waited_seconds"], 0.2)
@@ -397,7 +398,7 @@ class Reports(Case):
         return done.stdout.decode().split("\n", 2)[2]
 
     def test_locks(self):
-        self.assertEqual(self.text("locks", self.folder), """\
+        self.assertEqual(self.text("waits", self.folder), """\
 Waiting  4.250 s of all threads; 3.200 s of it below; 0.050 s in waits without a stack
 
 Locks
@@ -416,7 +417,7 @@ mutex (2 of them) waited for in box::open: 0.200 s in 2 waits
 """)
 
     def test_files(self):
-        self.assertEqual(self.text("io", self.folder), """\
+        self.assertEqual(self.text("waits", "--files", self.folder), """\
 Waiting  4.250 s of all threads; 1.000 s of it below; 0.050 s in waits without a stack
 
 file /data/wal: 1.000 s in 6 waits
@@ -431,7 +432,7 @@ file /data/wal: 1.000 s in 6 waits
                           (0, None, reader, 0, 1, 500_000, 0)]
         run.transferred.append((6_000_000, 2_500_000, 40, 10, 1_000_000, 2_500_000))
         folder = run.write(self.dir / "bytes.monarc")
-        self.assertEqual(self.text("io", folder), """\
+        self.assertEqual(self.text("waits", "--files", folder), """\
 Waiting  4.250 s of all threads; 1.000 s of it below; 0.050 s in waits without a stack
 Bytes    6.000 MB read (1.000 MB from disk), 2.500 MB written in 50 calls; 94.1 % of them below
 
@@ -446,13 +447,13 @@ file that was closed before it could be named, in work.isra.0: 0.500 MB read
   reading and writing in
           0.500 MB    read  read < work.isra.0
 """)
-        table = self.table("io", folder)
+        table = self.table("waits", "--files", folder)
         self.assertEqual(table["transferred"]["placed_read_bytes"], 5_500_000)
-        self.assertEqual(len(self.table("io", folder, "--thread", "evictor")["rows"]), 1)
-        self.assertNotIn("read_bytes", self.table("locks", folder)["rows"][0])
+        self.assertEqual(len(self.table("waits", "--files", folder, "--thread", "evictor")["rows"]), 1)
+        self.assertNotIn("read_bytes", self.table("waits", folder)["rows"][0])
         merged = monarc("merge", "-o", self.dir / "sum.monarc", folder, folder)
         self.assertEqual(merged.returncode, 0, merged.stderr)
-        twice = self.table("io", self.dir / "sum.monarc")
+        twice = self.table("waits", "--files", self.dir / "sum.monarc")
         self.assertEqual((twice["transferred"]["read_bytes"], twice["rows"][0]["read_bytes"]), (12_000_000, 10_000_000))
 
     def test_bytes_of_many_small_files(self):
@@ -469,12 +470,12 @@ file that was closed before it could be named, in work.isra.0: 0.500 MB read
 file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
   reading and writing in
           1.500 MB    read  read < work.isra.0
-""", self.text("io", folder))
-        table = self.table("io", folder)
+""", self.text("waits", "--files", folder))
+        table = self.table("waits", "--files", folder)
         self.assertEqual({row["name"]: row["read_bytes"] for row in table["rows"]}, {None: 1_500_000, "/data/wal": 100_000})
         del run.transfers[1:3]
         self.assertIn("\nfile of which few calls were seen, in work.isra.0: 0.400 MB read\n",
-                      self.text("io", run.write(self.dir / "one.monarc")))
+                      self.text("waits", "--files", run.write(self.dir / "one.monarc")))
 
     def test_errors(self):
         """Threads that wait at a time share looks, so their errors are added up: 30 ms and 40 ms are 70 ms. A wait of
@@ -496,19 +497,19 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         run.link_errors += [(0, 0), (0, 10 ** 12), (0, 2 * 10 ** 12)]
         run.sample(waiter, 1, weight=5000 * MS)
         folder = run.write(self.dir / "errors.monarc")
-        rows = {row["name"]: row["holders"] for row in self.table("locks", folder)["rows"]}
+        rows = {row["name"]: row["holders"] for row in self.table("waits", folder)["rows"]}
         self.assertAlmostEqual(rows["g_other"][0]["seconds_error"], 1.96 * 0.07, 6)
         for holder in rows["g_drawn"]:  # 3 p (1 - p)
             self.assertAlmostEqual(holder["seconds_error"], 1.96 * (2 / 3) ** 0.5, 6)
-        text = self.text("locks", folder)
+        text = self.text("waits", folder)
         self.assertIn("       100.0 %      2.000 s +- 0.137  waited in fsync: work.isra.0", text)
         self.assertIn("        90.0 %      2.700 s  waited for file /data/wal", text)
         merged = monarc("merge", "-o", self.dir / "sum.monarc", folder, folder)
         self.assertEqual(merged.returncode, 0, merged.stderr)
-        twice = {row["name"]: row["holders"] for row in self.table("locks", self.dir / "sum.monarc")["rows"]}
+        twice = {row["name"]: row["holders"] for row in self.table("waits", self.dir / "sum.monarc")["rows"]}
         self.assertAlmostEqual(twice["g_other"][0]["seconds_error"], 1.96 * 0.14, 6)
         run.link_errors.append((0, 0))
-        self.assertEqual(monarc("locks", run.write(self.dir / "many.monarc")).returncode, 2)
+        self.assertEqual(monarc("waits", run.write(self.dir / "many.monarc")).returncode, 2)
 
     def test_many_holders(self):
         """Of many, those below one percent share a line, which says how much they are."""
@@ -519,7 +520,7 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         for i in range(20):
             run.wait([(0, WORK), (1, FSYNC + 1 + i)], None, first, thread=1, ns=5 * MS)
         run.sample([(0, MAIN + 8), (1, FUTEX)], 1, weight=1000 * MS)
-        text = self.text("locks", run.write(self.dir / "many.monarc"))
+        text = self.text("waits", run.write(self.dir / "many.monarc"))
         self.assertIn("        90.0 %      0.900 s  ran: work.isra.0  (thread evictor 8)\n"
                       "        10.0 %      0.100 s  [20 more, not shown]\n", text)
 
@@ -533,26 +534,26 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         run.transfer_errors = [3600, 6400]
         run.transferred.append((1_000_000, 0, 100, 0, 0, 0))
         folder = run.write(self.dir / "bytes.monarc")
-        rows = {row["name"]: row for row in self.table("io", folder)["rows"]}
+        rows = {row["name"]: row for row in self.table("waits", "--files", folder)["rows"]}
         error = 1.5 * 1.96 * 10_000 * (100 * 0.36 * 0.64 + 1) ** 0.5
         for name in "/data/wal", "/data/b":
             self.assertAlmostEqual(rows[name]["read_bytes_error"], error, 3)
             self.assertEqual(rows[name]["written_bytes_error"], 0)
-        self.assertIn("/data/b: 0.640 +- 0.144 MB read\n", self.text("io", folder))
+        self.assertIn("/data/b: 0.640 +- 0.144 MB read\n", self.text("waits", "--files", folder))
         run.transferred[0] = (900_000, 0, 100, 0, 0, 0)
         self.assertIn("in 100 calls; below is also what processes did for which nobody waited",
-                      self.text("io", run.write(self.dir / "more.monarc")))
+                      self.text("waits", "--files", run.write(self.dir / "more.monarc")))
         run.transfer_errors = [360_000, 640_000]  # as of one sample: no more than all bytes, no less than none
-        self.assertIn("/data/b: 0.640 +- 0.640 MB read\n", self.text("io", run.write(self.dir / "one.monarc")))
+        self.assertIn("/data/b: 0.640 +- 0.640 MB read\n", self.text("waits", "--files", run.write(self.dir / "one.monarc")))
         run.transfer_errors.append(1)
-        self.assertEqual(monarc("io", run.write(self.dir / "many.monarc")).returncode, 2)
+        self.assertEqual(monarc("waits", "--files", run.write(self.dir / "many.monarc")).returncode, 2)
 
     def test_damaged_bytes(self):
         for head in (9, None, 0, 0), (0, 99, 0, 0), (0, None, 99, 0), (0, None, 0, 2):
             bad = (*head, 1, 1, 1)
             run = made_run()
             run.transfers.append(bad)
-            done = monarc("io", run.write(self.dir / "bad.monarc"))
+            done = monarc("waits", "--files", run.write(self.dir / "bad.monarc"))
             self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done)
 
     def test_rust(self):
@@ -570,31 +571,31 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         stack = [(words, 0x1008 + 0x1000 * i) for i in reversed(range(len(functions)))] + [(wait, FUTEX)]
         run.wait(stack, 0, waits=1, ns=100 * MS)
         run.sample(stack, 1, weight=100 * MS)
-        text = self.text("locks", "--wide", run.write(self.dir / "rust.monarc"))
+        text = self.text("waits", "--wide", run.write(self.dir / "rust.monarc"))
         self.assertIn("waited for in words::count: 0.100 s", text)
         self.assertRegex(text, r" 1  \S*Mutex\S*::lock < words::count < .*call_once < \S*worker\n")
 
     def test_limit_and_thread(self):
-        self.assertIn("1 more row", self.text("locks", "--limit", "1", self.folder))
+        self.assertIn("1 more row", self.text("waits", "--limit", "1", self.folder))
         self.assertIn("No thread was seen waiting for a lock",
-                      self.text("locks", "--thread", "evictor", self.folder))
+                      self.text("waits", "--thread", "evictor", self.folder))
 
     def test_json(self):
-        rows = self.table("locks", self.folder)["rows"]
+        rows = self.table("waits", self.folder)["rows"]
         self.assertEqual([r["objects"] for r in rows], [1, 2])
         self.assertEqual(rows[0]["holders"][0]["call"], "fsync")
         self.assertNotIn("why_unheld", rows[0])
-        self.assertEqual(self.table("io", self.folder)["rows"][0]["name"], "/data/wal")
+        self.assertEqual(self.table("waits", "--files", self.folder)["rows"][0]["name"], "/data/wal")
 
     def test_two_runs_are_added_up(self):
         other = made_run().write(self.dir / "other.monarc")
-        row = self.table("locks", self.folder, other)["rows"][0]
+        row = self.table("waits", self.folder, other)["rows"][0]
         self.assertEqual((row["waits"], round(row["seconds"], 6)), (8, 6))
 
     def test_merged(self):
         done = monarc("merge", "-o", self.dir / "sum.monarc", self.folder, self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(self.table("locks", self.dir / "sum.monarc")["rows"][0]["waits"], 8)
+        self.assertEqual(self.table("waits", self.dir / "sum.monarc")["rows"][0]["waits"], 8)
 
     def test_doctor_names_the_lock(self):
         found = monarc("doctor", self.folder).stdout.decode()
@@ -616,8 +617,8 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         run = made_run()
         run.sample([(0, MAIN), (1, READY)], 1, weight=400 * MS)
         folder = run.write(self.dir / "ready.monarc")
-        self.assertIn("4.250 s of all threads, and 0.400 s for a CPU; 3.200 s of both below", self.text("locks", folder))
-        self.assertEqual(self.table("locks", folder)["ready_seconds"], 0.4)
+        self.assertIn("4.250 s of all threads, and 0.400 s for a CPU; 3.200 s of both below", self.text("waits", folder))
+        self.assertEqual(self.table("waits", folder)["ready_seconds"], 0.4)
 
     def test_one_lock_is_one_row(self):
         """Also if it changed hands when it was looked at, and its word named nobody."""
@@ -628,7 +629,7 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         for resource in 4, 5, 6, 7:
             run.wait(waiter, resource, waits=1, ns=50 * MS)
         run.sample(waiter, 1, weight=200 * MS)
-        rows = self.table("locks", run.write(self.dir / "one.monarc"))["rows"]
+        rows = self.table("waits", run.write(self.dir / "one.monarc"))["rows"]
         found = {(row["kind"], row["name"]): (row["waits"], row["seconds"], row["objects"]) for row in rows}
         self.assertEqual(found, {("mutex", "g_cache_lock"): (5, 3.05, 1), ("mutex", None): (2, 0.2, 2),
                                  ("rwlock", "g_table"): (2, 0.1, 1), ("futex", "g_other"): (1, 0.05, 1)})
@@ -640,7 +641,7 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         run.thread(0, 7, "demo", PERIOD)
         run.sample([(demo, MAIN)])
         self.assertIn("'monarc run --off-cpu' records them",
-                      self.text("locks", run.write(self.dir / "cpu.monarc")))
+                      self.text("waits", run.write(self.dir / "cpu.monarc")))
 
     @slow
     def test_deep_stacks_share_their_callers(self):
@@ -659,16 +660,16 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
                 run.nodes.append((parent, wait, UNKNOWN))
                 run.links.append((None, 0, len(run.nodes), 0, 0, 1, 5))
         folder = run.write(self.dir / "deep.monarc")
-        for command in "locks", "io":
-            done = monarc_limited(command, "--json", folder, cwd=self.dir, megabytes=400, seconds=600)
+        for options in (), ("--files",):
+            done = monarc_limited("waits", *options, "--json", folder, cwd=self.dir, megabytes=400, seconds=600)
             self.assertEqual((done.returncode, done.stderr), (0, b""))
-        done = monarc_limited("locks", folder, cwd=self.dir, megabytes=400, seconds=600)
+        done = monarc_limited("waits", folder, cwd=self.dir, megabytes=400, seconds=600)
         self.assertIn(b"mutex lock: 0.000 s in 8000 waits", done.stdout)
 
     def test_refusals(self):
         for arguments in ((DEMO,), (self.folder, "--from", "1"), (self.folder, "--limit", "x"),
                           (self.folder, "--latency")):
-            done = monarc("locks", *arguments)
+            done = monarc("waits", *arguments)
             self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done)
 
 
