@@ -207,8 +207,8 @@ def in_fsync(folder, said):
 
 
 def saved(folder, said):
-    """What what-if says that a change saves: a range is printed."""
-    told = report("what-if", folder, "left=4x")["wall"]
+    """What path --if says that a change saves: a range is printed."""
+    told = report("path", folder, "--if", "left=4x")["wall"]
     low, high = (1000 * (told["before"] - told[key]) for key in ("high", "low"))
     return (low + high) / 2, 1000 * told_by(said)["saved"], (high - low) / 2
 
@@ -227,8 +227,8 @@ CASES = [
     ("known_truth", "pipeline: first stage on the path, points (of 98.4)", ["stages"], ["--off-cpu", "real-time"],
      on_path),
     ("make", "make -j2: slack of the shorter job, ms (of 200)", ["-f", "MAKEFILE", "-j2"], ["--off-cpu"], slack_of_make),
-    ("known_truth", "what-if: saved, one thread, ms (of 225)", ["alone"], ["--off-cpu", "real-time"], saved),
-    ("known_truth", "what-if: saved, two threads, ms (of 100)", ["joined"], ["--off-cpu", "real-time"], saved),
+    ("known_truth", "path --if: saved, one thread, ms (of 225)", ["alone"], ["--off-cpu", "real-time"], saved),
+    ("known_truth", "path --if: saved, two threads, ms (of 100)", ["joined"], ["--off-cpu", "real-time"], saved),
     ("transfers", "files: share of one of two files, points (of 75)", ["two", "FOLDER"], ["--off-cpu"], share_of_a),
     ("transfers", "files: bytes of that file, MB", ["two", "FOLDER"], ["--off-cpu"], bytes_of_a),
     ("transfers", "files: all bytes, MB", ["two", "FOLDER"], ["--off-cpu"], all_bytes),

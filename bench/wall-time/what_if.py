@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""what-if against the truth: 20 programs are recorded, a change of one function is predicted, and the change is
+"""path --if against the truth: 20 programs are recorded, a change of one function is predicted, and the change is
 made: does the changed program's time lie within the bounds?
 
 As root, everything runs with real-time priority, monarc's above the programs', so that other work on the
@@ -39,7 +39,7 @@ def run(folder, program, shape, f, g):
 
 
 def what_if(folder, change):
-    done = subprocess.run([MONARC, "what-if", "--json", folder, change], check=True, stdout=subprocess.PIPE)
+    done = subprocess.run([MONARC, "path", "--json", folder, "--if", change], check=True, stdout=subprocess.PIPE)
     return json.loads(done.stdout)
 
 

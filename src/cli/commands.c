@@ -19,7 +19,6 @@ extern const struct command command_counts;
 extern const struct command command_waits;
 extern const struct command command_cover;
 extern const struct command command_path;
-extern const struct command command_what_if;
 extern const struct command command_diff;
 extern const struct command command_ranks;
 extern const struct command command_check;
@@ -60,7 +59,6 @@ const struct command *const commands[] = {
     &command_doctor,
     &command_waits,
     &command_path,
-    &command_what_if,
     &command_cover,
     &command_counts,
     &command_diff,
@@ -144,7 +142,7 @@ const char *command_replacement(const char *name)
 {
     /* clang-format off */
     static const struct { const char *gone, *now; } REPLACED[] = {
-        {"locks", "waits"}, {"io", "waits --files"},
+        {"locks", "waits"}, {"io", "waits --files"}, {"what-if", "path --if"},
     };
     /* clang-format on */
     for (size_t i = 0; i < sizeof REPLACED / sizeof *REPLACED; i++)

@@ -1,8 +1,9 @@
-/* monarc path and what-if: what of a job its wall time hangs on, and what would make it shorter.
+/* monarc path: on which code the wall time of a job depends, and what would make it shorter.
  *
- * Both make the graph of who waited for whom (profile/analysis/recording/schedule.h) of an open
- * recording. path prints the way back from the job's end through it. what-if takes time off the
- * samples that have a function on their stack, and asks how much sooner the end would have come.
+ * The report is made from the graph of who waited for whom (profile/analysis/recording/schedule.h)
+ * of an open recording: the way back from the job's end through it. With --if, time is taken off
+ * the samples that have a function on their stack, and the report is how much sooner the end would
+ * have come.
  *
  *     recording -> session -> schedule -> path    -> struct path_report
  *                               |
@@ -12,25 +13,24 @@
  * slice of a thread goes to the stretches in which that thread ran there. The error of sampling is
  * that of the sum that is saved, as if each sample were drawn alone, which is rather too wide.
  *
- * Neither takes a part of a recording, or several runs: a path through half of a job would end
+ * A part of a recording is not taken, nor several runs: a path through half of a job would end
  * where nothing ends, and runs of a series have a path each.
  *
- * Changes are operands after the recording, NAME=2x, NAME=50% or NAME=0: names of functions may
- * have `=` in them, so the last one counts. An operand that is a file or folder is no change. */
+ * A change is NAME=2x, NAME=50% or NAME=0: names of functions may have `=` in them, so the last one
+ * counts. */
 #include "cli/cli.h"
 #include "profile/analysis/recording/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* Of both commands; each has options for its own part. `changes` point into the arguments. */
+/* `changes` are values of --if: with them the report is the prediction, not the path. */
 struct path_request {
     struct view_options view;
     bool has_steps;
-    bool is_self; /* what-if: without what the functions call */
-    VEC(char *) changes;
+    struct option_list changes;
+    bool is_self; /* they are without what the functions call */
 };
 
 /* Other profiles have no times of threads. */
@@ -54,15 +54,13 @@ static size_t frames_of(const struct session *s, uint32_t node, const uint32_t *
 }
 
 /* The functions on the path are what samples of its stretches have innermost. */
-static bool path_report(struct session *s, void *request, struct out *out, struct err *e)
+static bool path_report(struct session *s, const struct path_request *r, struct out *out,
+                        struct err *e)
 {
-    const struct path_request *r = request;
     const struct recording *recording = &s->recorded.recording;
     struct schedule schedule;
     struct schedule_path path;
     struct err why = {0};
-    if (!path_needs_recording(s, e))
-        return false;
     if (!schedule_make(&schedule, recording, &s->arena, &why))
         return err_set(e, "%s: %s", s->folder, why.line);
     schedule_find_path(&schedule, &path, &s->arena);
@@ -87,41 +85,7 @@ static bool path_report(struct session *s, void *request, struct out *out, struc
     return true;
 }
 
-/* JSON has all rows and steps. */
-static const struct option_row PATH_OPTIONS[] = {
-    {'n', "limit", "N", "show the first N processes and threads (default: 20)",
-     FILLS(struct path_request, view.rules.limit)},
-    {0, "steps", NULL, "show each step of the path, too", FILLS(struct path_request, has_steps)},
-};
-
-/* Inlined functions have times of their own, as in `flat`. */
-static int path_run(const struct command *self, int argc, char **argv, struct out *out,
-                    struct err *e)
-{
-    struct path_request r = {.view.session.names_inlined = true};
-    struct view_job job = {.request = &r, .options = &r.view, .report = path_report};
-    return view_run(self, argc, argv, &job, out, e);
-}
-
-/* What both take: no part of a recording, since a path through a part would end nowhere. */
-#define PATH_GROUPS                                                         \
-    GROUP(json_set, struct path_request, view.print),                       \
-        GROUP(demangle_set, struct path_request, view.session.no_demangle), \
-        GROUP(full_names_set, struct path_request, view.full_names),        \
-        FILE_GROUPS(struct path_request, view.session),                     \
-        GROUP(wide_set, struct path_request, view.print.is_wide),           \
-        GROUP(terminal_set, struct path_request, view.print)
-
-static const struct option_group PATH_GROUPS_LIST[] = {PATH_GROUPS};
-const struct command command_path = {
-    .name = "path",
-    .synopsis = "[OPTION...] [RECORDING]",
-    .summary = "Show the critical path of a job: what its wall time depends on",
-    OPTIONS_OF(PATH_OPTIONS, PATH_GROUPS_LIST),
-    .run = path_run,
-};
-
-/* --- what-if --------------------------------------------------------------------------------- */
+/* --- predictions ----------------------------------------------------------------------------- */
 
 /* As many as a word has bits: each function has a bit for each change. */
 enum { MOST_CHANGES = 32 };
@@ -154,8 +118,9 @@ static bool change_mark(struct session *s, char *text, uint32_t bit, uint32_t *b
     char *value = strrchr(text, '=');
     struct function_list found = {0};
     change->text = text;
-    if (!value || !change_factor(value + 1, &change->factor))
-        return err_set(e, "'%s' is no change: NAME=2x (twice as fast), NAME=50%% or NAME=0", text);
+    if (!value || value == text || !change_factor(value + 1, &change->factor))
+        return err_set(
+            e, "option '--if' takes NAME=2x (twice as fast), NAME=50%% or NAME=0, not '%s'", text);
     char *name = arena_copy(&s->arena, text, (size_t)(value - text));
     functions_named(name, &s->names, &found);
     for (size_t i = 0; i < found.all.len; i++)
@@ -229,18 +194,15 @@ static double changes_error(const struct recording *r, const double *saved, doub
 }
 
 /* The recorded length is what the graph gives without savings, so that both are of one making. */
-static bool what_if_report(struct session *s, void *request, struct out *out, struct err *e)
+static bool what_if_report(struct session *s, const struct path_request *r, struct out *out,
+                           struct err *e)
 {
-    const struct path_request *r = request;
     struct what_if_change changes[MOST_CHANGES] = {0};
     struct what_if t = {.summary = &s->summary, .changes = changes, .len = r->changes.len};
     struct schedule schedule;
     struct err why = {0};
-    if (!path_needs_recording(s, e))
-        return false;
-    if (!t.len)
-        return err_set(e,
-                       "what-if needs changes after the recording: NAME=2x, NAME=50%% or NAME=0");
+    if (t.len > MOST_CHANGES)
+        return err_set(e, "option '--if' may be given %d times", MOST_CHANGES);
     if (!schedule_make(&schedule, &s->recorded.recording, &s->arena, &why))
         return err_set(e, "%s: %s", s->folder, why.line);
     uint32_t *bits = ARENA_NEW(&s->arena, uint32_t, s->functions.len + 1);
@@ -270,53 +232,59 @@ static bool what_if_report(struct session *s, void *request, struct out *out, st
     return true;
 }
 
-/* Takes changes out of the arguments, where they may stand anywhere: the rest goes the way of all
- * reports. An option's value is no change, since it follows its `=` in one word. */
-static bool what_if_take(struct path_request *r, int *argc, char **argv, struct err *e)
+/* JSON has all rows and steps. Without --self, what a function calls gets faster with it: that is
+ * what a shorter loop does. */
+static const struct option_row PATH_OPTIONS[] = {
+    {'n', "limit", "N", "show the first N processes and threads (default: 20)",
+     FILLS(struct path_request, view.rules.limit)},
+    {0, "steps", NULL, "show each step of the path, too", FILLS(struct path_request, has_steps)},
+    {0, "if", "NAME=2x",
+     "predict the wall time if a function took less: NAME=2x, NAME=50% or NAME=0 (may be repeated)",
+     FILLS(struct path_request, changes)},
+    {0, "self", NULL, "with --if: only what functions do themselves, not what they call",
+     FILLS(struct path_request, is_self)},
+};
+
+/* Options of the path have no use in a prediction, nor the other way round: what would be ignored
+ * is an error. */
+static bool path_or_prediction(struct session *s, void *request, struct out *out, struct err *e)
 {
-    int kept = 0;
-    for (int i = 0; i < *argc; i++) {
-        const char *value = strrchr(argv[i], '=');
-        double factor;
-        /* argv[0] is the command. A file that has `=` in its name is no change if it is there. */
-        bool is_change = i && argv[i][0] != '-' && value && value > argv[i] &&
-                         change_factor(value + 1, &factor) && access(argv[i], F_OK);
-        /* What has a `=` and is no file was meant for a change. */
-        if (i && argv[i][0] != '-' && value && !is_change && access(argv[i], F_OK))
-            return err_set(e, "'%s' is no change: NAME=2x, NAME=50%% or NAME=0", argv[i]);
-        if (is_change)
-            vec_push(&r->changes, argv[i]);
-        else
-            argv[kept++] = argv[i];
-    }
-    argv[kept] = NULL;
-    *argc = kept;
-    return r->changes.len <= MOST_CHANGES ||
-           err_set(e, "%zu changes are too many: at most %d", r->changes.len, MOST_CHANGES);
+    const struct path_request *r = request;
+    if (!path_needs_recording(s, e))
+        return false;
+    if (!r->changes.len)
+        return !r->is_self ? path_report(s, r, out, e)
+                           : err_set(e, "option '--self' needs --if NAME=2x");
+    if (r->has_steps || r->view.rules.limit)
+        return err_set(e, "option '--%s' cannot be combined with --if",
+                       r->has_steps ? "steps" : "limit");
+    return what_if_report(s, r, out, e);
 }
 
-static int what_if_run(const struct command *self, int argc, char **argv, struct out *out,
-                       struct err *e)
+/* Inlined functions have times of their own, as in `flat`. */
+static int path_run(const struct command *self, int argc, char **argv, struct out *out,
+                    struct err *e)
 {
     struct path_request r = {.view.session.names_inlined = true};
-    struct view_job job = {.request = &r, .options = &r.view, .report = what_if_report};
-    int status = EXIT_BAD;
-    if (what_if_take(&r, &argc, argv, e))
-        status = view_run(self, argc, argv, &job, out, e);
+    struct view_job job = {.request = &r, .options = &r.view, .report = path_or_prediction};
+    int status = view_run(self, argc, argv, &job, out, e);
     vec_free(&r.changes);
     return status;
 }
 
-/* Without --self, what a function calls gets faster with it: that is what a shorter loop does. */
-static const struct option_row WHAT_IF_OPTIONS[] = {
-    {0, "self", NULL, "only what functions do themselves, not what they call",
-     FILLS(struct path_request, is_self)},
+/* No part of a recording: a path through a part would end nowhere. */
+static const struct option_group PATH_GROUPS[] = {
+    GROUP(json_set, struct path_request, view.print),
+    GROUP(demangle_set, struct path_request, view.session.no_demangle),
+    GROUP(full_names_set, struct path_request, view.full_names),
+    FILE_GROUPS(struct path_request, view.session),
+    GROUP(wide_set, struct path_request, view.print.is_wide),
+    GROUP(terminal_set, struct path_request, view.print),
 };
-static const struct option_group WHAT_IF_GROUPS[] = {PATH_GROUPS};
-const struct command command_what_if = {
-    .name = "what-if",
-    .synopsis = "[OPTION...] [RECORDING] NAME=2x...",
-    .summary = "Predict a job's wall time if functions took less",
-    OPTIONS_OF(WHAT_IF_OPTIONS, WHAT_IF_GROUPS),
-    .run = what_if_run,
+const struct command command_path = {
+    .name = "path",
+    .synopsis = "[OPTION...] [RECORDING]",
+    .summary = "Show the critical path of a job: what its wall time depends on",
+    OPTIONS_OF(PATH_OPTIONS, PATH_GROUPS),
+    .run = path_run,
 };

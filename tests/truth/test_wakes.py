@@ -26,7 +26,7 @@ class Wakes(Time, unittest.TestCase):
         self.run_it(*options, self.program, way)
         truths = self.truths()
         path = json.loads(self.monarc("path", "--json", self.recording))
-        wall = json.loads(self.monarc("what-if", "--json", self.recording, "work=2x"))["wall"]
+        wall = json.loads(self.monarc("path", "--json", self.recording, "--if", "work=2x"))["wall"]
         worker = max(path["threads"], key=lambda t: t["cpu_time"])
         told = worker["path_time"] + path["path"]["unknown_time"] + path["path"]["polled_time"]
         waited, worked = truths["wait", "all"], truths["self", "work"]

@@ -1,4 +1,4 @@
-/* monarc path and what-if: the critical path of a job, and what it would take if code took less.
+/* monarc path: the critical path of a job, and what the job would take if code took less (--if).
  *
  * Text has the sums first, then threads by their time on the path and by how little slack they
  * have, then functions on the path, then, if wanted, each step. JSON has all of it. Unknown slack,
@@ -18,7 +18,7 @@
  * program yet are threads of their own; those rows are left out where they are next to nothing, and
  * counted nowhere, as their time is in the row of the step before.
  *
- * what-if prints each time as it was, with the bounds of what it would be; two bounds that are
+ * A prediction prints each time as it was, with the bounds of what it would be; two bounds that are
  * equal in print are one figure. The sentence below says what they stand for, as they are no error
  * bars: the truth of several threads depends on who waits for whom. Where the path has waits that
  * are open, that stands first: it is what makes the bounds wide.
@@ -439,7 +439,7 @@ void path_json(struct out *out, const struct report_input *in)
     json_end(&j);
 }
 
-/* --- what-if --------------------------------------------------------------------------------- */
+/* --- predictions ----------------------------------------------------------------------------- */
 
 /* From one to the other; one figure, if they are the same in print.
  *
@@ -466,13 +466,28 @@ static bool what_if_is_open(const struct what_if *t)
     return t->open_ns >= t->wall_ns / 200;
 }
 
-/* 0.800 s of the path end for unknown reasons: -50 % to +0 % */
+/* "-50 %", "0 %": nothing has a sign. */
+static void what_if_percent(struct out *out, double percent)
+{
+    out_printf(out, fabs(percent) < 0.5 ? "0 %%" : "%+.0f %%", percent);
+}
+
+/* 0.800 s of the path end for unknown reasons: -50 % to 0 %. Bounds so far apart, of which the
+ * upper one is no gain, are no prediction. */
 static void what_if_open(struct out *out, const struct what_if *t)
 {
-    if (what_if_is_open(t))
-        out_printf(out, "%.3f s of the path end for unknown reasons: %+.0f %% to %+.0f %%.\n",
-                   t->open_ns / 1e9, 100 * (t->soonest_ns - t->wall_ns) / t->wall_ns,
-                   100 * (t->latest_ns - t->wall_ns) / t->wall_ns);
+    static const double NO_GAIN = -1, FAR_APART = 5; /* percent */
+    double low = 100 * (t->soonest_ns - t->wall_ns) / t->wall_ns;
+    double high = 100 * (t->latest_ns - t->wall_ns) / t->wall_ns;
+    if (!what_if_is_open(t))
+        return;
+    out_printf(out, "%.3f s of the path end for unknown reasons: ", t->open_ns / 1e9);
+    what_if_percent(out, low);
+    out_str(out, " to ");
+    what_if_percent(out, high);
+    out_str(out, low < -FAR_APART && high > NO_GAIN
+                     ? ".\nSo wide a range says only that the change may matter.\n"
+                     : ".\n");
 }
 
 /* The changes, both resulting times, and the meaning of the bounds. */
@@ -511,7 +526,7 @@ void what_if_json(struct out *out, const struct report_input *in)
 {
     const struct what_if *t = in->what_if;
     struct json j = {.out = out};
-    json_report_begin(&j, "what-if", t->summary);
+    json_report_begin(&j, "path_if", t->summary);
     json_key(&j, "changes"), json_begin(&j, '[');
     for (size_t i = 0; i < t->len; i++) {
         json_begin(&j, '{');

@@ -27,7 +27,7 @@ const char *const report_table_names[] = {
     [REPORT_RANKS] = "ranks",
     [REPORT_LOCKS] = "waits",
     [REPORT_PATH] = "path",
-    [REPORT_WHAT_IF] = "what-if",
+    [REPORT_WHAT_IF] = "path_if",
 };
 
 /* The flag is is_for_people: text may be paged and coloured on a terminal. The text of an order of
