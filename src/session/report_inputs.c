@@ -11,6 +11,7 @@
 #include "session/report_inputs.h"
 
 #include "profile/analysis/compare/comparison.h"
+#include "profile/analysis/recording/stack_lines.h"
 #include "profile/analysis/tables.h"
 
 #include <stdlib.h>
@@ -29,6 +30,18 @@ static bool inputs_lack_lines(const struct session *v, const char *program, stru
                    "%s: has no line numbers; compile it with -g, or name the folder of its "
                    "separate debug file with --debug-dir",
                    program);
+}
+
+/* What totals of lines are measured on, in the session's arena; NULL: no recording. */
+static const struct stack_lines_input *stack_lines_input_of(struct session *s)
+{
+    const struct recorded *r = &s->recorded;
+    if (!s->folder)
+        return NULL;
+    struct stack_lines_input *in = ARENA_NEW(&s->arena, struct stack_lines_input, 1);
+    *in = (struct stack_lines_input){&r->space, &s->functions, session_objects(s), &r->choice,
+                                     r->weights.node};
+    return in;
 }
 
 /* --- source lines ---------------------------------------------------------------------------- */
@@ -51,6 +64,7 @@ bool sources_open(struct sources *s, struct sources_options *o, struct err *e)
     s->input.graph = &v->graph;
     s->input.names = &v->names;
     s->input.objects = session_objects(v);
+    s->input.stacks = v->summary.stacks ? stack_lines_input_of(v) : NULL;
     s->input.only_function = o->function;
     s->input.only_file = o->file;
     if (!session_has_debug_info(v))
@@ -91,6 +105,7 @@ bool session_lines_input(struct session *s, const char *program, struct lines_in
     for (uint32_t i = 0; i < in->objects_len; i++)
         names[i] = s->folder ? space_object_name(&s->recorded.space, i) : s->summary.program;
     in->object_names = names;
+    in->stacks = stack_lines_input_of(s);
     if (session_has_debug_info(s))
         return true;
     return inputs_lack_lines(s, program, e);

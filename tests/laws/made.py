@@ -285,6 +285,18 @@ class World:
             sums[self.chain(s.stack[-1])[-1][2:]] += s.weight
         return sorted([file or "", line, weight / PERIOD] for (file, line), weight in sums.items() if weight)
 
+    def line_totals(self, samples):
+        """(function's name, file, line, weight) of what has the line on its stack, each sample once; (.., "", 0) for code
+        without a line."""
+        sums, names = collections.Counter(), {}
+        for s in samples:
+            for key, name, file, line in {place for frame in s.stack for place in self.chain(frame)}:
+                own = (key[0], name, file, line) if file else (key, file, line)
+                names[own] = name
+                sums[own] += s.weight
+        return sorted([names[own], own[-2] or "", own[-1], weight / PERIOD] for own, weight in sums.items()
+                      if weight and names[own] and not names[own].startswith("["))
+
     # What is written.
 
     def excerpt(self, one):

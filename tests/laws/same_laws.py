@@ -90,6 +90,36 @@ def lines_are_flat(subject):
 
 
 @law(*SINGLE)
+def line_totals_are_true(subject):
+    """A line's total is of the samples that have it on their stacks, each once, in lines and in annotate; it is between the
+    line's self time and the total of its function."""
+    if subject.run("lines", "--json", "--all", "r.monarc", status=(0, 2)).returncode:
+        return NOTHING
+    rows = subject.json("lines", "--all", "r.monarc")["lines"]
+    if not any("total_samples" in row for row in rows):
+        return NOTHING
+    found = [[row["linkage_name"], row["file"] or "", row["line"] or 0, row["total_samples"]] for row in rows]
+    wanted = subject.world.line_totals(subject.world.of_event())
+    subject.equal(sorted(f for f in found if f[3] and not f[0].startswith("[")), wanted, "lines")
+    totals = collections.Counter()
+    for f in subject.json("flat", "--all", "r.monarc")["functions"]:
+        totals[f["linkage_name"]] += f["total_samples"]
+    for row in rows:
+        subject.holds(row["self_samples"] - 1e-9 <= row["total_samples"] <= totals[row["linkage_name"]] + 1e-9,
+                      f"{row['name']} {row['line']}: {row['total_samples']}")
+    by_line, seen = collections.Counter(), collections.defaultdict(set)
+    for number, s in enumerate(subject.world.of_event()):
+        for _, _, file, line in {place for frame in s.stack for place in subject.world.chain(frame)}:
+            if file and number not in seen[file, line]:
+                seen[file, line].add(number)
+                by_line[file, line] += s.weight / PERIOD
+    shown = {(f["recorded"], line["line"]): line["total_samples"]
+             for f in subject.json("annotate", "--all", "r.monarc")["files"] for line in f["lines"] if line.get("total_samples")}
+    subject.equal({str(k): v for k, v in shown.items()}, {str(k): v for k, v in by_line.items()}, "annotate")
+    return None
+
+
+@law(*SINGLE)
 def intervals_are_equal(subject):
     """A function with one line has the interval of that line in flat and in lines."""
     if subject.run("lines", "--json", "--all", "r.monarc", status=(0, 2)).returncode:

@@ -168,7 +168,8 @@ static bool report_tree_rows(struct monarc_report *r, struct session *s, double 
     return ok;
 }
 
-/* One row a line with samples; `total` is the same as `self`, for a line calls nothing. */
+/* One row a line with samples or with calls that took time: `total` has these, if there are stacks.
+ */
 static bool report_line_rows(struct monarc_report *r, struct session *s, struct err *e)
 {
     struct lines_input in = {.demangle = "auto"};
@@ -180,7 +181,7 @@ static bool report_line_rows(struct monarc_report *r, struct session *s, struct 
     for (uint32_t i = 0; i < table.len; i++)
         report_add(r, &table.names, table.rows[i].function,
                    (struct monarc_row){.self = table.rows[i].self,
-                                       .total = table.rows[i].self,
+                                       .total = table.rows[i].total,
                                        .calls = table.rows[i].calls});
     return true;
 }

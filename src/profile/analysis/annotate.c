@@ -1,8 +1,8 @@
 /* Annotated source: which lines of which files are shown, their text, and the machine code of each.
  *
- * 1. A row is hot if its share of the samples reaches a limit. Where one line or function was
- * requested, its rows are; where nothing was sampled, those with counts. If no row is hot, the
- * first ten are.
+ * 1. A row is hot if its share of the samples reaches a limit, with what it called. Where one line
+ * or function was requested, its rows are; where nothing was sampled, those with counts. If no row
+ * is hot, the first ten are.
  * 2. Files with hot rows are read, and their hot lines shown with some lines around; regions that
  * touch are one. Lines past the end of a file that has changed are shown without text.
  * 3. The stretches of code of the lines that are shown are disassembled in the order of addresses,
@@ -36,7 +36,7 @@ struct annotation {
 
 static bool annotate_has_data(const struct source_row *r)
 {
-    return r->self > 0 || r->calls || (r->has_count && r->executions);
+    return r->self > 0 || r->total > 0 || r->calls || (r->has_count && r->executions);
 }
 
 static int annotate_by_self(uint32_t left, uint32_t right, const void *context)
@@ -52,11 +52,11 @@ static void annotate_find_hot(struct annotation *m)
     bool has_self = false, any = false;
     m->is_hot = ARENA_NEW(m->arena, bool, m->s->rows.len);
     for (size_t i = 0; i < m->s->rows.len; i++)
-        has_self |= m->s->rows.at[i].self > 0;
+        has_self |= m->s->rows.at[i].self > 0 || m->s->rows.at[i].total > 0;
     for (size_t i = 0; i < m->s->rows.len; i++) {
         const struct source_row *r = &m->s->rows.at[i];
-        bool is_share =
-            r->self > 0 && 100 * summary_share(summary, r->self) >= m->rules->min_percent;
+        double most = r->total > r->self ? r->total : r->self;
+        bool is_share = most > 0 && 100 * summary_share(summary, most) >= m->rules->min_percent;
         m->is_hot[i] = m->rules->only_line     ? r->line == m->rules->only_line
                        : m->rules->is_function ? r->is_target || annotate_has_data(r)
                        : has_self              ? is_share

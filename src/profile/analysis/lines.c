@@ -7,10 +7,10 @@
  *        pieces    [    0    ][    1    ][       2        ][   3    ][    4     ]
  *
  * 2. Events: samples are booked on pieces as on functions, by bytes; calls on the piece that makes
- * them, and on the one in which the callee begins. A piece of inlined code has one more event for
- * each line that it was inlined at.
+ * them, and on the one in which the callee begins. Lines that are on stacks have events, too, so
+ * that they have rows; without stacks, inlined code has one for each line that it was inlined at.
  * 3. Rows: events sorted by place, those of one place added up; of inlined code one sum for each
- * chain of lines that it was inlined along.
+ * chain of lines that it was inlined along. Totals are measured on the stacks, by row.
  * 4. The rows that the rules want, in their order; the others are summed up.
  *
  * Debug information of code in which nothing was measured is not read, so a profile of a large
@@ -21,6 +21,7 @@
 #include "base/path.h"
 #include "base/sort.h"
 #include "profile/analysis/attribution.h"
+#include "profile/analysis/recording/stack_lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,6 +67,7 @@ struct code_piece {
     const char *name;     /* linkage name of the function that the line is in */
     const char *file;     /* NULL: code without a line */
     uint32_t line, object;
+    uint32_t function; /* of code without a line: its own; else 0 */
 };
 
 /* The pieces so far, and where the walk stands. */
@@ -90,8 +92,11 @@ static void lines_fill(struct pieces *p, uint64_t end)
         const struct function *in = &f->at[p->function];
         uint64_t low = in->start > p->reached ? in->start : p->reached;
         uint64_t last = in->last < end - 1 ? in->last : end - 1;
-        vec_push(&p->all, ((struct code_piece){
-                              .start = low, .last = last, .name = in->name, .object = in->object}));
+        vec_push(&p->all, ((struct code_piece){.start = low,
+                                               .last = last,
+                                               .name = in->name,
+                                               .object = in->object,
+                                               .function = p->function}));
         p->reached = last + 1;
     }
     p->reached = end > p->reached ? end : p->reached;
@@ -161,16 +166,17 @@ static void lines_walk_object(struct pieces *p, const struct measured *ranges)
 
 /* --- what was measured there ----------------------------------------------------------------- */
 
-enum event_kind { EVENT_SELF, EVENT_INLINED, EVENT_CALLS, EVENT_ENTERED };
+enum event_kind { EVENT_SELF, EVENT_INLINED, EVENT_CALLS, EVENT_ENTERED, EVENT_ON_STACK };
 
 /* Something to be booked on a place. */
 struct event {
     const char *function, *file; /* file: NULL where there is no line */
     uint32_t line, object;
+    uint32_t own; /* where there is no line: the function, of which several may have one name */
     enum event_kind kind;
     uint32_t chain_len;
     const struct object_frame *chain;
-    uint64_t address, count;
+    uint64_t address, count; /* of a line on stacks: its number among those */
     double samples;
 };
 
@@ -191,6 +197,7 @@ static struct event lines_event_of(struct events *e, const struct code_piece *pi
                           .file = lines_tidy_path(&e->paths, piece->file),
                           .line = piece->line,
                           .object = piece->object,
+                          .own = piece->function,
                           .kind = kind,
                           .address = piece->start};
 }
@@ -238,7 +245,8 @@ static void lines_add_samples(struct events *e, uint32_t number, double samples)
             event.chain = chain;
             event.chain_len = (uint32_t)(len - 1);
         }
-        lines_add_inlined(e, piece, samples, frames, len);
+        if (!e->in->stacks)
+            lines_add_inlined(e, piece, samples, frames, len);
     }
     vec_push(&e->all, event);
 }
@@ -264,7 +272,8 @@ static int lines_compare_texts(const char *left, const char *right)
     return strcmp(left, right);
 }
 
-/* By file, line, function, object; code without a file first. */
+/* By file, line, function, object; code without a file first, and there functions of one name are
+ * two. */
 static int lines_compare_places(const struct event *l, const struct event *r)
 {
     int by = lines_compare_texts(l->file, r->file);
@@ -274,6 +283,8 @@ static int lines_compare_places(const struct event *l, const struct event *r)
         by = strcmp(l->function, r->function);
     if (!by && l->object != r->object)
         by = l->object < r->object ? -1 : 1;
+    if (!by && l->own != r->own)
+        by = l->own < r->own ? -1 : 1;
     return by;
 }
 
@@ -314,7 +325,8 @@ struct row_maker {
     struct lines_table *table;
     const struct event *events;
     const uint32_t *order;
-    uint32_t *row_of; /* per piece, if it has samples; else NO_RANGE_THERE */
+    uint32_t *row_of;       /* per piece, if it has samples; else NO_RANGE_THERE */
+    uint32_t *row_on_stack; /* per line that is on stacks */
     struct arena *arena;
     VEC(struct line_chain) chains; /* of the row that is being made */
 };
@@ -395,7 +407,7 @@ static void lines_order_places(uint32_t *order, const struct event *events, uint
 
 /* Rows of all places, in the order of places. */
 static void lines_make_rows(struct lines_table *t, const struct events *e, uint32_t *row_of,
-                            struct arena *a)
+                            uint32_t *row_on_stack, struct arena *a)
 {
     struct arena scratch = {0};
     uint32_t len = (uint32_t)e->all.len, *order = ARENA_NEW(&scratch, uint32_t, len);
@@ -404,8 +416,12 @@ static void lines_make_rows(struct lines_table *t, const struct events *e, uint3
     t->functions = (struct functions){.at = ARENA_NEW(a, struct function, len),
                                       .is_located = true,
                                       .objects = e->in->functions->objects};
-    struct row_maker m = {
-        .table = t, .events = e->all.at, .order = order, .row_of = row_of, .arena = a};
+    struct row_maker m = {.table = t,
+                          .events = e->all.at,
+                          .order = order,
+                          .row_of = row_of,
+                          .row_on_stack = row_on_stack,
+                          .arena = a};
     struct lines_row *row = NULL;
     const struct event *before = NULL;
     for (uint32_t i = 0; i < len; i++) {
@@ -431,6 +447,8 @@ static void lines_make_rows(struct lines_table *t, const struct events *e, uint3
         lines_book(&m, row, event, before);
         if (event->kind == EVENT_SELF)
             row_of[address_index_find(e->index, event->address)] = row->function;
+        else if (event->kind == EVENT_ON_STACK)
+            row_on_stack[event->count] = row->function;
         before = event;
     }
     if (row)
@@ -457,14 +475,13 @@ static int lines_by_name(uint32_t left, uint32_t right, const void *context)
 static bool lines_passes(struct lines_table *t, const struct lines_row *r,
                          const struct view_rules *rules)
 {
-    double share = summary_share(t->summary, t->has_inlines ? r->total : r->self);
+    double share = summary_share(t->summary, t->has_totals ? r->total : r->self);
     return 100 * share >= rules->min_percent &&
            filter_admits(rules->filter, &t->names, r->function);
 }
 
 /* Sorts the rows, drops those that the rules do not want, and says how sure the others are. */
-static void lines_choose_rows(struct lines_table *t, const struct functions *measured,
-                              const struct view_rules *rules)
+static void lines_choose_rows(struct lines_table *t, const struct view_rules *rules)
 {
     struct arena scratch = {0};
     uint32_t len = t->len;
@@ -501,6 +518,11 @@ static void lines_choose_rows(struct lines_table *t, const struct functions *mea
         sorted[to].item = to;
     }
     arena_deinit(&scratch);
+    /* How sure a row's self time is: by its samples on the stacks, as that of a function. */
+    struct summary summary = *t->summary;
+    bool has_stacks = t->stacks.self_error != NULL;
+    summary.sharing = t->sharing.least ? &t->sharing : NULL;
+    summary.measured = has_stacks ? &t->stacks : NULL;
     double running = 0;
     t->len = 0;
     for (uint32_t i = 0; i < len; i++) {
@@ -512,18 +534,38 @@ static void lines_choose_rows(struct lines_table *t, const struct functions *mea
             continue;
         }
         r->running = running += r->self;
-        r->interval =
-            t->sharing.least
-                ? summary_interval_between(t->summary, t->sharing.least[r->function],
-                                           t->sharing.most[r->function])
-                : summary_line_interval(
-                      t->summary, functions_find(measured, t->functions.at[r->function].start),
-                      r->self);
+        r->interval = summary_self_interval(&summary, r->function,
+                                            has_stacks ? t->stacks.self[r->function] : r->self);
         t->rows[t->len++] = *r;
     }
 }
 
 /* --- code without lines ---------------------------------------------------------------------- */
+
+/* Objects of which all code that was measured is without lines. */
+static void lines_find_lineless(struct lines_table *t, const struct lines_input *in,
+                                struct arena *a)
+{
+    struct arena scratch = {0};
+    bool *has_lines = ARENA_NEW(&scratch, bool, in->objects_len);
+    double *without = ARENA_NEW(&scratch, double, in->objects_len);
+    for (uint32_t i = 0; i < t->len; i++) {
+        const struct function *at = &t->functions.at[t->rows[i].function];
+        double self = at->file ? 0 : t->rows[i].self;
+        has_lines[at->object] |= at->file != NULL;
+        without[at->object] += self;
+        t->without_line += self;
+    }
+    /* Waits have no lines, which needs no message. */
+    const char **lineless = ARENA_NEW(a, const char *, in->objects_len);
+    const struct function_object *known = in->functions->objects;
+    for (uint32_t i = 0; i < in->objects_len; i++)
+        if (without[i] > 0 && !has_lines[i] && !(known && known[i].is_recorder) &&
+            strcmp(in->object_names[i], "[waiting]"))
+            lineless[t->lineless_len++] = in->object_names[i];
+    t->lineless = lineless;
+    arena_deinit(&scratch);
+}
 
 void lines_make(struct lines_table *t, const struct lines_input *in, const struct view_rules *rules,
                 struct arena *a)
@@ -531,7 +573,9 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
     struct arena scratch = {0};
     struct measured measured;
     struct pieces p = {.in = in};
-    *t = (struct lines_table){.summary = in->summary, .has_inlines = in->has_inlines};
+    *t = (struct lines_table){.summary = in->summary,
+                              .has_inlines = in->has_inlines,
+                              .has_totals = in->has_inlines || (in->stacks && in->summary->stacks)};
     measured_init(&measured, in->profile, in->functions);
     const struct functions *f = in->functions;
     size_t next = 0; /* of what was measured, by address */
@@ -580,9 +624,31 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
         if (callee != NO_FUNCTION)
             lines_add_calls(&events, f->at[callee].start, EVENT_ENTERED, arc->count);
     }
+    struct stack_lines on_stack = {0};
+    if (in->stacks)
+        stack_lines_find(&on_stack, in->stacks, &scratch);
+    /* A line that is on stacks has a row, also where nothing was measured in the line itself. */
+    for (size_t i = 0; i < on_stack.all.len; i++) {
+        const struct stack_line *line = &on_stack.all.at[i];
+        vec_push(&events.all, ((struct event){.function = line->name,
+                                              .file = lines_tidy_path(&events.paths, line->file),
+                                              .line = line->line,
+                                              .object = f->at[line->function].object,
+                                              .own = line->file ? 0 : line->function,
+                                              .kind = EVENT_ON_STACK,
+                                              .address = line->address,
+                                              .count = i}));
+    }
     uint32_t *row_of = ARENA_NEW(&scratch, uint32_t, index.len);
+    uint32_t *row_on_stack = ARENA_NEW(&scratch, uint32_t, on_stack.all.len);
     memset(row_of, -1, index.len * sizeof *row_of);
-    lines_make_rows(t, &events, row_of, a);
+    lines_make_rows(t, &events, row_of, row_on_stack, a);
+    if (in->stacks)
+        stack_lines_measure(&t->stacks, &on_stack, row_on_stack, t->functions.len, true, a);
+    /* Samples that were placed were rounded: a line has at least its own. */
+    for (uint32_t i = 0; in->stacks && i < t->len; i++)
+        t->rows[i].total = fmax(t->rows[i].self, t->stacks.inclusive[i]);
+    stack_lines_deinit(&on_stack);
     if (!t->summary->measured)
         sharing_find(&t->sharing, in->profile, &index, row_of, t->functions.len, a);
     vec_free(&events.all);
@@ -590,24 +656,7 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
     map_deinit(&events.paths.number);
     vec_free(&p.all);
     names_init(&t->names, &t->functions, in->demangle, a);
-    /* Objects of which all code is without lines. */
-    bool *has_lines = ARENA_NEW(&scratch, bool, in->objects_len);
-    double *without = ARENA_NEW(&scratch, double, in->objects_len);
-    for (uint32_t i = 0; i < t->len; i++) {
-        const struct function *at = &t->functions.at[t->rows[i].function];
-        double self = at->file ? 0 : t->rows[i].self;
-        has_lines[at->object] |= at->file != NULL;
-        without[at->object] += self;
-        t->without_line += self;
-    }
-    /* Waits have no lines, which needs no message. */
-    const char **lineless = ARENA_NEW(a, const char *, in->objects_len);
-    const struct function_object *known = in->functions->objects;
-    for (uint32_t i = 0; i < in->objects_len; i++)
-        if (without[i] > 0 && !has_lines[i] && !(known && known[i].is_recorder) &&
-            strcmp(in->object_names[i], "[waiting]"))
-            lineless[t->lineless_len++] = in->object_names[i];
-    t->lineless = lineless;
-    lines_choose_rows(t, in->functions, rules);
+    lines_find_lineless(t, in, a);
+    lines_choose_rows(t, rules);
     arena_deinit(&scratch);
 }

@@ -20,8 +20,10 @@
 #include "base/map.h"
 #include "base/path.h"
 #include "base/sort.h"
+#include "profile/analysis/recording/stack_lines.h"
 #include "source/source.h"
 
+#include <math.h>
 #include <string.h>
 
 /* What one function adds to one row: its blocks there, or else what runs on into it. */
@@ -361,6 +363,41 @@ static bool source_matters(struct walk *w, uint32_t function)
            (w->in->only_function && source_is_wanted(w, w->in->functions->at[whole].name));
 }
 
+/* --- totals ---------------------------------------------------------------------------------- */
+
+/* Lines that only call get rows here; what was not requested gets none. Samples were rounded when
+ * they were placed, so a line has at least its own. */
+static void source_take_totals(struct walk *w)
+{
+    struct arena scratch = {0};
+    struct source_lines *s = w->out;
+    struct stack_lines lines;
+    struct stacks times;
+    stack_lines_find(&lines, w->in->stacks, &scratch);
+    uint32_t *row_of = ARENA_NEW(&scratch, uint32_t, lines.all.len);
+    for (size_t i = 0; i < lines.all.len; i++) {
+        const struct stack_line *line = &lines.all.at[i];
+        uint32_t whole = functions_whole(w->in->functions, line->function);
+        row_of[i] = NO_FUNCTION;
+        if (!line->file || (!source_is_wanted(w, w->in->functions->at[whole].name) &&
+                            !source_is_wanted(w, line->name)))
+            continue;
+        w->function = line->function;
+        w->found_function = true;
+        uint32_t row = source_row_of(w, line->file, line->line, line->name);
+        if (row == NO_ROW)
+            continue;
+        row_of[i] = row;
+        s->rows.at[row].is_target |= w->in->only_function && source_is_wanted(w, line->name);
+    }
+    stack_lines_measure(&times, &lines, row_of, (uint32_t)s->rows.len, false, &scratch);
+    for (size_t i = 0; i < s->rows.len; i++)
+        s->rows.at[i].total = fmax(s->rows.at[i].self, times.inclusive[i]);
+    s->has_totals = true;
+    stack_lines_deinit(&lines);
+    arena_deinit(&scratch);
+}
+
 /* --- order ----------------------------------------------------------------------------------- */
 
 /* Most samples first, then most executions, then calls, then by path. */
@@ -435,6 +472,8 @@ void source_lines_make(struct source_lines *s, const struct source_input *in, bo
         if (source_matters(&w, i))
             source_walk_function(&w, i);
     s->elsewhere.blocks_no_line += in->only_function ? 0 : s->blocks.len - w.block;
+    if (in->stacks)
+        source_take_totals(&w);
     for (size_t i = 0; i < s->rows.len; i++) {
         struct source_row *r = &s->rows.at[i];
         struct source_listed_file *f = &s->files.at[r->file];

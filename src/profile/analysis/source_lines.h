@@ -9,6 +9,8 @@
  * between, was executed as often as that; such a count is `inferred`. That holds if every block was
  * recorded, of which counts of 0 are the sign: without any, nothing is inferred.
  *
+ * A line's total is what recorded stacks say: the samples that have the line anywhere, each once.
+ *
  * The law: self of all files + elsewhere.no_line + elsewhere.not_shown + elsewhere.unattributed are
  * the samples read.
  *
@@ -29,6 +31,8 @@ struct source_row {
     const char
         *scope;     /* linkage name of the function that the line is in, inlined or not; or NULL */
     double self;    /* samples */
+    double total;   /* and those in code inlined here, and in what was called from here; see
+                       has_totals */
     uint64_t calls; /* of functions that begin here */
     uint64_t executions;  /* of its blocks, summed; see is_inferred */
     uint64_t least, most; /* of one block; of an inferred row both are `executions` */
@@ -76,6 +80,7 @@ struct source_lines {
     VEC(struct source_extent) extents;    /* in no order; empty unless wanted */
     VEC(struct sampled_piece) pieces;     /* by address */
     bool has_blocks;
+    bool has_totals;       /* there are stacks: else those of rows are 0 */
     uint32_t instrumented; /* functions with blocks */
     struct {
         double no_line, not_shown, unattributed;
@@ -91,6 +96,7 @@ struct source_input {
     const struct graph *graph;
     struct object *const *objects; /* by function.object; NULL elements: not to be had */
     struct names *names;
+    const struct stack_lines_input *stacks; /* of a recording; NULL: no totals are wanted */
     const char *only_function; /* as a person writes it, or NULL: its code, wherever it was inlined,
                                 * and what was inlined into it */
     const char *only_file;     /* the end of a path, on a boundary between components, or NULL */

@@ -412,19 +412,3 @@ struct interval summary_total_interval(const struct summary *s, uint32_t functio
     return interval_with_waits(s, m->waits && m->waits[function],
                                interval_by_error(s, total, m->inclusive_error[function]));
 }
-
-/* With the share q of a function's m samples, a line has the variance m q (1 - q) + q^2 var(m).
- * Code that stands in several functions, inlined, is taken as drawn from all samples. */
-struct interval summary_line_interval(const struct summary *s, uint32_t function, double self)
-{
-    const struct stacks *m = s->measured;
-    if (!m || !m->self_error || function == NO_FUNCTION || !(self > 0) ||
-        self > m->self[function] * 1.000001)
-        return interval_with_unplaced(s, summary_interval(s, self));
-    double error = m->self_error[function], q = fmin(1, self / m->self[function]);
-    double weight = s->effective > 0 ? s->samples / s->effective : 1; /* of a sample */
-    if (!(error > 0))
-        return interval_with_unplaced(s, share_interval_of(summary_share(s, self), 0));
-    return interval_with_unplaced(
-        s, interval_by_error(s, self, sqrt(weight * self * (1 - q) + q * q * error * error)));
-}

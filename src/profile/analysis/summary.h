@@ -204,6 +204,5 @@ struct interval summary_interval_between(const struct summary *s, double least, 
  * are drawn among the function's. All reports print these. */
 struct interval summary_self_interval(const struct summary *s, uint32_t function, double self);
 struct interval summary_total_interval(const struct summary *s, uint32_t function, double total);
-struct interval summary_line_interval(const struct summary *s, uint32_t function, double self);
 
 #endif

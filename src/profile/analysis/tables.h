@@ -260,7 +260,8 @@ struct lines_row {
     bool is_profiler;
     double self;
     double running;   /* self of this row and all above it */
-    double total;     /* self, and that of code inlined here; each sample once */
+    double total;     /* self, that of code inlined here and of what was called from here; each
+                       * sample once. Without stacks, calls are not in it */
     uint64_t calls;   /* made from here */
     uint64_t entered; /* calls of functions that begin here */
     struct interval interval;
@@ -271,6 +272,7 @@ struct lines_row {
 struct lines_table {
     const struct summary *summary;
     struct sharing sharing;     /* of a profile's bins among lines, by entry of `functions` */
+    struct stacks stacks;       /* of a recording's stacks, by the same */
     struct functions functions; /* one entry a row, before any were left out */
     struct names names;         /* of these */
     struct lines_row *rows;
@@ -284,6 +286,7 @@ struct lines_table {
     const char *const *lineless; /* names of objects in which that is all there is */
     size_t lineless_len;
     bool has_fractions, has_inlines;
+    bool has_totals; /* those of rows are more than their self times */
 };
 
 /* What is asked about; the table points into all of it. */
@@ -294,12 +297,13 @@ struct lines_input {
     uint32_t objects_len;
     const struct profile *profile;
     const struct summary *summary;
-    const char *demangle; /* style, or NULL */
-    bool has_inlines;     /* chains, and totals that differ from self */
+    const char *demangle;                   /* style, or NULL */
+    bool has_inlines;                       /* chains */
+    const struct stack_lines_input *stacks; /* of a recording; NULL: there are none */
 };
 
 /* Everything lives in the arena; strings also in the objects. `rules.min_percent` is of self, or
- * with inlines of total. */
+ * of totals, where there are. */
 void lines_make(struct lines_table *t, const struct lines_input *in, const struct view_rules *rules,
                 struct arena *a);
 

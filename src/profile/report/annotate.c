@@ -40,6 +40,11 @@ enum {
     LINE_HEAT,
     LINE_TIME,
     LINE_SAMPLES,
+    LINE_TOTAL_SAMPLES,
+    LINE_TOTAL_TIME,
+    LINE_TOTAL_SHARE,
+    LINE_TOTAL_PERCENT,
+    LINE_TOTAL,
     LINE_FUNCTION,
     LINE_CALLS,
     LINE_EXECUTIONS,
@@ -58,6 +63,16 @@ static const struct column columns[ANNOTATE_COLUMNS] = {
     [LINE_TIME] = {NULL, "the same as time", "self ?", FORM_NONZERO, true},
     [LINE_SAMPLES] = {NULL, "in place of time if the rate is unknown", "samples", FORM_NONZERO,
                       true},
+    [LINE_TOTAL_SAMPLES] = {"total_samples",
+                            "only with stacks: samples on the line, in code inlined at it and in "
+                            "what it called, each once"},
+    [LINE_TOTAL_TIME] = {"total_time", "likewise, in the dimension's unit; null: unknown rate"},
+    [LINE_TOTAL_SHARE] = {"total_share", "likewise, of all samples, 0 to 1"},
+    [LINE_TOTAL_PERCENT] = {NULL,
+                            "only with stacks: share of all samples on this line, in code inlined "
+                            "at it and in what it called",
+                            "total%", FORM_PERCENT, true},
+    [LINE_TOTAL] = {NULL, "the same as time", "total ?", FORM_NONZERO, true},
     [LINE_FUNCTION] = {"function", "the linkage name of the function that the line is in"},
     [LINE_CALLS] = {"calls", "calls of the function that begins here; null: none does", "calls",
                     FORM_NUMBER, true},
@@ -97,6 +112,11 @@ static struct text_columns text_layout(const struct annotated *t, const struct t
         text_column(&l, s->rate > 0 ? LINE_TIME : LINE_SAMPLES, 9,
                     s->rate > 0 ? text_time_decimals(s) : 2);
     }
+    /* Beside self, as a reader goes down from totals to what the line itself took. */
+    if (annotate_has_samples(t) && t->source->has_totals) {
+        text_column(&l, LINE_TOTAL_PERCENT, 6, 2);
+        text_column(&l, LINE_TOTAL, 9, s->rate > 0 ? text_time_decimals(s) : 2);
+    }
     if (s->calls)
         text_column(&l, LINE_CALLS, 10, 0);
     if (t->source->has_blocks) {
@@ -125,6 +145,12 @@ static void text_fields(struct out *out, const struct text_columns *l, const str
         fields[LINE_HEAT] = field_double(summary_share(s, self));
         fields[LINE_TIME] = field_double(summary_time(s, self));
         fields[LINE_SAMPLES] = field_double(self);
+    }
+    /* Without stacks totals are 0, and their columns are not there. Instructions have none: what
+     * one of them called would be the whole of its line mostly. */
+    if (r && r->total > 0) {
+        fields[LINE_TOTAL_PERCENT] = field_double(summary_share(s, r->total));
+        fields[LINE_TOTAL] = field_double(s->rate > 0 ? summary_time(s, r->total) : r->total);
     }
     if (r && r->has_entry)
         fields[LINE_CALLS] = field_u64(r->calls);
@@ -427,6 +453,14 @@ static void annotate_json_line(struct json *j, const struct annotated *t,
             [LINE_BLOCKS] = field_u64(r->blocks),
             [LINE_INFERRED] = field_bool(r->is_inferred)};
         self_fields(fields, t->summary, r->self);
+        /* Programs distinguish a total that is 0 from one that is not known: absent. */
+        if (t->source->has_totals) {
+            const struct summary *s = t->summary;
+            fields[LINE_TOTAL_SAMPLES] = field_double(r->total);
+            fields[LINE_TOTAL_TIME] =
+                field_known(s->rate > 0, field_double(summary_time(s, r->total)));
+            fields[LINE_TOTAL_SHARE] = field_double(summary_share(s, r->total));
+        }
         columns_json(j, columns, ANNOTATE_COLUMNS, fields);
     }
     if (t->has_code && r) {

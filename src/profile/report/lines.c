@@ -145,8 +145,8 @@ static const char IN_UNITS[] = "the same as time, in the dimension's unit; null:
 static const char WILSON[] = "95 % confidence interval (Wilson)";
 
 /* The function's fields come first, since JSON and CSV name the function of each line; text has it
- * after the place. Totals exist with --inlines alone: a line's total is its own samples and those
- * of code inlined at it. */
+ * after the place. Totals come from stacks; without stacks they are of inlined code alone, and
+ * exist with --inlines. */
 static const struct column columns[LINE_COLUMNS] = {
     COLUMNS_OF_FUNCTION(0),
     [LINE_KIND] = {"kind", "function, or profiler: mcount and its like, the cost of measuring"},
@@ -168,12 +168,14 @@ static const struct column columns[LINE_COLUMNS] = {
     [LINE_CUMULATIVE] = {NULL, "self time of this row and all above", "cumulative", FORM_NUMBER},
     [LINE_TOTAL_SHARE] =
         {NULL,
-         "with --inlines: share of the samples in this line and in code that was inlined at it",
+         "share of the samples in this line, in code inlined at it and in what it called; without "
+         "stacks only with --inlines, and without what was called",
          "total%", FORM_PERCENT},
     [LINE_TOTAL] = {NULL, "the same as time", "total ?", FORM_NUMBER},
     [LINE_TOTAL_SAMPLES] =
         {"total_samples",
-         "only with --inlines: samples in this line and in code that was inlined at it"},
+         "samples in this line, in code inlined at it and in what it called, each once; absent "
+         "without stacks, or with --inlines of inlined code alone"},
     [LINE_TOTAL_TIME] = {"total_time", IN_UNITS},
     [LINE_CALLS] = {"calls", "calls made from this line", "calls", FORM_NONZERO},
     [LINE_ENTERED] = {"entered", "calls of the function that begins on this line", "entered",
@@ -246,7 +248,8 @@ static struct lines_layout lay_out(struct lines_table *t, const struct shown_pat
         text_column(c, LINE_TIME, time, decimals);
         text_column(c, LINE_CUMULATIVE, time, decimals);
     }
-    if (s->has_samples && t->has_inlines) {
+    /* Rows with no self time of their own are there for their totals: lines that only call. */
+    if (s->has_samples && t->has_totals) {
         text_column(c, LINE_TOTAL_SHARE, 6, 2);
         text_column(c, LINE_TOTAL, time, decimals);
     }
@@ -459,7 +462,7 @@ static void json_chain(struct json *j, const struct lines_table *t, const struct
     json_end(j);
 }
 
-/* `chains` and totals are there with --inlines alone. `without_line` has the samples of code
+/* `chains` are there with --inlines alone. `without_line` has the samples of code
  * without line numbers, and the objects which that code is in. */
 void lines_json(struct out *out, const struct report_input *in)
 {
@@ -475,7 +478,7 @@ void lines_json(struct out *out, const struct report_input *in)
         if (t->sharing.least)
             fields[LINE_SHARED] =
                 field_double(t->sharing.most[r->function] - t->sharing.least[r->function]);
-        if (!t->has_inlines)
+        if (!t->has_totals)
             fields[LINE_TOTAL_SAMPLES].kind = fields[LINE_TOTAL_TIME].kind = FIELD_ABSENT;
         json_begin(&j, '{');
         columns_json(&j, columns, LINE_COLUMNS, fields);
