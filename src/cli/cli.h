@@ -87,6 +87,10 @@ MUST_CHECK bool operands_newest(struct operands *operands, struct session_newest
 int view_run(const struct command *self, int argc, char **argv, const struct view_job *job,
              struct out *out, struct err *e);
 
+/* The second part of it, with the options read: for commands that have more than one such job. */
+int view_show(const struct command *self, struct operands *operands, const struct view_job *job,
+              struct out *out, struct err *e);
+
 /* Whether names are to be shortened: text for people who did not ask for all of it. */
 static inline bool view_has_short_names(const struct view_options *o)
 {

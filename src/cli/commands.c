@@ -27,7 +27,6 @@ extern const struct command command_flame;
 extern const struct command command_html;
 extern const struct command command_tui;
 extern const struct command command_export;
-extern const struct command command_order;
 extern const struct command command_optimize;
 extern const struct command command_overlap;
 extern const struct command command_doctor;
@@ -66,7 +65,6 @@ const struct command *const commands[] = {
     &command_ranks,
     &command_store,
     &command_optimize,
-    &command_order,
     &command_overlap,
     &command_info,
     &command_merge,
@@ -143,6 +141,7 @@ const char *command_replacement(const char *name)
     /* clang-format off */
     static const struct { const char *gone, *now; } REPLACED[] = {
         {"locks", "waits"}, {"io", "waits --files"}, {"what-if", "path --if"},
+        {"order", "optimize --for lld"},
     };
     /* clang-format on */
     for (size_t i = 0; i < sizeof REPLACED / sizeof *REPLACED; i++)

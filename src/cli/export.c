@@ -1,13 +1,10 @@
-/* monarc export and order: what was measured, for other tools.
+/* monarc export: what was measured, for other tools.
  *
  * An export is made in three steps: the frames that functions have in stacks, inlined ones
  * included, become one tree of calls (or the graph is taken as it is, where no stacks were
  * recorded); the tree becomes a struct exchange, whose numbers agree with each other already; a
  * format writes that. No format is known here by name: what it has room for is in its row of
  * profile/export/exports.c.
- *
- * An order of functions for the linker is a layout (profile/analysis), written in the linker's
- * words. Of a recording it is of one object, the executable unless another is named.
  *
  *    recorded stacks --> frames with inlined functions --> tree of calls --+
  *                                                                          +--> exchange --> format
@@ -391,135 +388,4 @@ const struct command command_export = {
     .summary = "Write a profile as a file that another tool opens",
     OPTIONS_OF(EXPORT_OPTIONS, EXPORT_GROUPS),
     .run = export_run,
-};
-
-/* --- order ----------------------------------------------------------------------------------- */
-
-/* `cluster_bytes` of 0: the best of the sizes of a page, a huge page and one between is taken. */
-struct order_request {
-    struct view_options view;
-    enum layout_format format;
-    const char *output, *object;
-    uint64_t cluster_bytes;
-};
-
-/* Sizes in the help are those of a page, of 16 pages and of a huge page on x86-64. */
-static const struct option_row ORDER_OPTIONS[] = {
-    {0, "format", "lld|gold|ld|mold|calls|names", "for which linker (default: lld)",
-     CHOOSES(struct order_request, format), .first = LAYOUT_LLD},
-    {'o', "output", "FILE",
-     "where to write the order; standard output then shows the estimated gain",
-     FILLS(struct order_request, output)},
-    {0, "object", "NAME", "order this shared object (of a recording), not the executable",
-     FILLS(struct order_request, object)},
-    {0, "cluster", "BYTES",
-     "largest cluster, in bytes (default: the best of 4096, 65536 and 2097152)",
-     FILLS(struct order_request, cluster_bytes)},
-    {'j', "json", NULL, "print the estimated gain as JSON; docs/schema/ has its schema",
-     FILLS_WITH(struct order_request, view.print.format, REPORT_JSON)},
-};
-
-/* Of a recording, the executable or the object that was named: by its path, or the part after the
- * last slash. Without a file there is no order: names and sizes of functions come from it. */
-static bool order_find_object(const struct session *s, const struct order_request *r,
-                              struct layout_rules *rules, struct err *e)
-{
-    const struct space *space = &s->recorded.space;
-    if (!s->folder && r->object)
-        return err_set(e, "--object is for recordings; name the shared object as PROGRAM instead");
-    if (!s->folder) {
-        rules->file = s->object;
-        return true;
-    }
-    /* The first that fits: a path is whole or its last part, so that the path distinguishes two
-     * libraries of one name. */
-    for (uint32_t i = 0; i < space->len; i++) {
-        const char *path = space_object_name(space, i);
-        if (r->object ? strcmp(path, r->object) && strcmp(path_base_name(path), r->object)
-                      : i != space->main)
-            continue;
-        rules->object = i;
-        rules->file = space->objects[i].file;
-        return rules->file || err_in(e, s->folder, "%s ran, but its file cannot be read", path);
-    }
-    return err_in(e, s->folder, "has no object '%s'", r->object ? r->object : "of the program");
-}
-
-/* What an output_writer is given: the order, what it brings, and whose words to write it in. */
-struct order_written {
-    const struct layout *layout;
-    const struct layout_gain *gain;
-    enum layout_format format;
-};
-
-/* An output_writer. */
-static bool order_write(void *context, struct out *out, struct err *e)
-{
-    const struct order_written *w = context;
-    (void)e;
-    layout_file(out, w->layout, w->gain, w->format);
-    return true;
-}
-
-/* With -o the order goes to the file, and standard output says what it should bring; without,
- * the order is standard output, and what it brings stands in its comments. */
-static bool order_report(struct session *s, void *request, struct out *out, struct err *e)
-{
-    const struct order_request *r = request;
-    struct layout order;
-    struct layout_gain gain = {0};
-    struct layout_rules rules = {.cluster_bytes = r->cluster_bytes};
-    if (!order_find_object(s, r, &rules, e))
-        return false;
-    rules.stacks = s->folder ? &s->recorded.stacks : NULL;
-    /* A profile has counted calls of its own; only a recording may lack them. */
-    layout_make(&order, &gain, &s->functions, &s->graph, &rules, &s->arena);
-    if (!s->folder)
-        layout_gain_others(&gain, &order, &s->summary.others, &s->arena);
-    if (!order.len)
-        return err_set(e, "%s: no function that could be moved was sampled or called",
-                       object_path(rules.file));
-    if (r->format == LAYOUT_CALLS && !order.calls_len)
-        return err_set(
-            e, "%s: lld's ordering needs calls between functions, and this profile has none",
-            object_path(rules.file));
-    /* JSON is the report itself: without a file it takes the order's place on standard output. */
-    bool has_file = r->output && strcmp(r->output, "-");
-    struct order_written written = {&order, &gain, r->format};
-    if ((has_file || !r->view.print.format) &&
-        !(session_is_read(s, e) && output_to(r->output, order_write, &written, out, e)))
-        return false;
-    struct report_input in = {.names = &s->names,
-                              .summary = &s->summary,
-                              .layout = &order,
-                              .gain = &gain,
-                              .layout_path = r->output};
-    if (has_file || r->view.print.format)
-        print_report(REPORT_LAYOUT, &in, &r->view.print, out);
-    return true;
-}
-
-/* Pieces (.cold, .part) are functions of their own here: the linker places them apart. */
-static int order_run(const struct command *self, int argc, char **argv, struct out *out,
-                     struct err *e)
-{
-    struct order_request r = {.view.session = {.takes_counters = true,
-                                               .wants_files = true,
-                                               .keeps_pieces = true,
-                                               .others = OTHERS_SELF}};
-    struct view_job job = {&r, &r.view, order_report, .output = &r.output};
-    return view_run(self, argc, argv, &job, out, e);
-}
-
-static const struct option_group ORDER_GROUPS[] = {
-    GROUP(part_set, struct order_request, view.session),
-    FILE_GROUPS(struct order_request, view.session),
-    GROUP(read_set, struct order_request, view.session.read),
-};
-const struct command command_order = {
-    .name = "order",
-    .synopsis = "[OPTION...] [PROGRAM [PROFILE...|COUNTERS...] | RECORDING]",
-    .summary = "Order functions for the linker, so that those that run together lie together",
-    OPTIONS_OF(ORDER_OPTIONS, ORDER_GROUPS),
-    .run = order_run,
 };

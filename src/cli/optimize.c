@@ -2,7 +2,7 @@
  *
  * One table says for each target whose file it is, and what to do with it. Compilers get a profile
  * by source position (session/source_profiles.h), BOLT the samples by function and offset, linkers
- * what `monarc order` writes, which this command calls.
+ * an order of functions (optimize_order.c).
  *
  *     prog.afdo: AutoFDO profile, version 2            what was written, and its version
  *     prog was compiled by GNU C17 12.2.0 ...          from which that follows
@@ -25,14 +25,12 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct command command_order;
-
 /* The release of gcc decides on the version of its file; no user should have to know the latter. */
 static const struct option_row OPTIMIZE_OPTIONS[] = {
-    {0, "for", "gcc|clang|bolt|gcda|lld|gold|ld|mold",
-     "the tool that will read the profile (required)", CHOOSES(struct optimize_request, target),
+    {0, "for", "gcc|clang|bolt|gcda|lld|gold|ld|mold|calls|names",
+     "the tool that will read the file (required)", CHOOSES(struct optimize_request, target),
      .first = TARGET_GCC},
-    {'o', "output", "FILE", "where to write the profile; - is standard output",
+    {'o', "output", "FILE", "where to write it; - is standard output (default for linkers)",
      FILLS(struct optimize_request, output)},
     {0, "explain", NULL, "list functions and lines with their shares, and samples without a place",
      FILLS(struct optimize_request, explains)},
@@ -51,6 +49,12 @@ static const struct option_row OPTIMIZE_OPTIONS[] = {
      FILLS(struct optimize_request, flags)},
     {0, "repeat", "N", "compare N runs of each build (default: 10)",
      FILLS(struct optimize_request, repeat), .least = 2, .most = 1000},
+    {0, "object", "NAME",
+     "for linkers: order this shared object of a recording, not the executable",
+     FILLS(struct optimize_request, object)},
+    {0, "cluster", "BYTES",
+     "for linkers: the largest cluster (default: the best of 4096, 65536 and 2097152)",
+     FILLS(struct optimize_request, cluster_bytes)},
     {0, "binary", NULL, "for clang: the extensible binary form, not text",
      FILLS(struct optimize_request, is_binary)},
 };
@@ -322,7 +326,7 @@ static void optimize_json(const struct optimize_written *w, struct out *out)
 /* ---- the command
  *
  *     operands ─► source_inputs_read() ─► profile ─► file, then the use of the samples
- *              └► order_run()                        for linkers
+ *              └► optimize_order()                   for linkers
  *
  * The exit status is 0 if the file was written; samples without a place are no failure, as there
  * are always some. */
@@ -346,34 +350,6 @@ static bool choose_version(const struct optimize_request *r, const struct source
                      e, "which gcc is to read the profile is not known: say so with --gcc RELEASE");
 }
 
-/* The order of functions, by the command that makes it: with the same arguments but --for, which
- * becomes --format. A recording says which program ran, and the command takes none beside it. */
-static int optimize_link(const struct optimize_request *r, char *const *given, int given_len,
-                         const struct operands *operands, struct out *out, struct err *e)
-{
-    static const char *const FORMATS[] = {
-        [TARGET_LLD] = "lld", [TARGET_GOLD] = "gold", [TARGET_LD] = "ld", [TARGET_MOLD] = "mold"};
-    struct arena scratch = {0};
-    /* The command's name gives way to two words; the rest gets shorter, never longer. */
-    char **argv = ARENA_NEW(&scratch, char *, (size_t)given_len + 3);
-    int argc = 0;
-    bool has_run = false;
-    for (size_t i = 0; i < operands->len; i++)
-        has_run |= is_recording(operands->at[i]);
-    argv[argc++] = arena_printf(&scratch, "order");
-    argv[argc++] = arena_printf(&scratch, "--format=%s", FORMATS[r->target]);
-    for (int i = 1; i < given_len; i++) {
-        /* In two words or in one: `--for lld`, `--for=lld`. */
-        if (!strcmp(given[i], "--for"))
-            i++;
-        else if (strncmp(given[i], "--for=", 6) != 0 && (!has_run || !is_program(given[i])))
-            argv[argc++] = given[i];
-    }
-    int status = command_order.run(&command_order, argc, argv, out, e);
-    arena_deinit(&scratch);
-    return status;
-}
-
 /* The file first: if it cannot be written, nothing is said of it. With -o - the profile has
  * standard output for itself. */
 static bool optimize_write(struct optimize_request *r, struct source_inputs *s, struct out *out,
@@ -390,7 +366,7 @@ static bool optimize_write(struct optimize_request *r, struct source_inputs *s, 
         return false;
     if (is_standard)
         return true;
-    if (r->print.format)
+    if (r->view.print.format)
         optimize_json(&w, out);
     else
         optimize_text(&w, out);
@@ -400,7 +376,7 @@ static bool optimize_write(struct optimize_request *r, struct source_inputs *s, 
 bool optimize_profile(struct optimize_request *r, struct out *out, struct err *e)
 {
     struct source_inputs s = {0};
-    r->source.session = &r->session;
+    r->source.session = &r->view.session;
     r->source.target = r->target == TARGET_GCC ? COMPILER_GCC : COMPILER_LLVM;
     r->source.keeps_addresses = r->target == TARGET_BOLT;
     bool ok = source_inputs_read(&s, &r->source, e) && optimize_write(r, &s, out, e);
@@ -416,15 +392,9 @@ static int optimize_run(const struct command *self, int argc, char **argv, struc
     enum { DEFAULT_LIMIT = 20 };
     struct optimize_request r = {.limit = DEFAULT_LIMIT, .flags = "-O2", .repeat = 10};
     struct operands operands;
-    /* Reading moves operands to the end; a linker's order needs all of them again. */
-    struct arena scratch = {0};
-    char **given = ARENA_NEW(&scratch, char *, (size_t)argc + 1);
-    memcpy(given, argv, (size_t)argc * sizeof *given);
     enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
-    if (end != OPTIONS_READ) {
-        arena_deinit(&scratch);
+    if (end != OPTIONS_READ)
         return end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
-    }
     /* Mistakes of usage first, before anything is opened. */
     bool has_program = operands.len && is_program(operands.at[0]);
     int status = EXIT_BAD;
@@ -437,10 +407,10 @@ static int optimize_run(const struct command *self, int argc, char **argv, struc
         status = operands.len ? (err_set(e, "--build and --run measure by themselves: no operands"),
                                  EXIT_BAD)
                               : optimize_build(&r, out, e);
-    else if (!r.source.inputs_len)
+    else if (!r.source.inputs_len && r.target < TARGET_LLD)
         err_set(e, "optimize needs a measurement: a recording, gmon.out, counters or coverage; "
                    "see 'monarc optimize --help'");
-    else if (!r.output && !r.explains && !r.print.format && r.target < TARGET_LLD)
+    else if (!r.output && !r.explains && !r.view.print.format && r.target < TARGET_LLD)
         err_set(e, "optimize needs -o FILE, or --explain; see 'monarc optimize --help'");
     else if (r.is_binary && r.target != TARGET_CLANG)
         err_set(e, "--binary works only with --for clang");
@@ -449,23 +419,25 @@ static int optimize_run(const struct command *self, int argc, char **argv, struc
     else if (r.target >= TARGET_LLD && r.explains)
         err_set(
             e, "--explain is for profiles of compilers; what an order gains is on standard output");
+    else if ((r.object || r.cluster_bytes) && r.target < TARGET_LLD)
+        err_set(e, "--%s works only with an order of functions, such as --for lld",
+                r.object ? "object" : "cluster");
     else if (r.against && r.target != TARGET_GCDA)
         err_set(e, "--against works only with --for gcda");
     else if (r.target == TARGET_GCDA)
         status = optimize_counters(&r, out, e) ? EXIT_FINE : EXIT_BAD;
     else if (r.target >= TARGET_LLD)
-        status = optimize_link(&r, given, argc, &operands, out, e);
+        status = optimize_order(&r, self, &operands, out, e);
     else if (optimize_profile(&r, out, e))
         status = EXIT_FINE;
-    arena_deinit(&scratch);
     return status;
 }
 
 static const struct option_group OPTIMIZE_GROUPS[] = {
-    GROUP(json_set, struct optimize_request, print),
-    GROUP(part_set, struct optimize_request, session),
-    FILE_GROUPS(struct optimize_request, session),
-    GROUP(read_set, struct optimize_request, session.read),
+    GROUP(json_set, struct optimize_request, view.print),
+    GROUP(part_set, struct optimize_request, view.session),
+    FILE_GROUPS(struct optimize_request, view.session),
+    GROUP(read_set, struct optimize_request, view.session.read),
 };
 const struct command command_optimize = {
     .name = "optimize",

@@ -17,20 +17,25 @@ enum optimize_target {
     TARGET_LLD,
     TARGET_GOLD,
     TARGET_LD,
-    TARGET_MOLD
+    TARGET_MOLD,
+    TARGET_CALLS,
+    TARGET_NAMES
 };
 
-/* `limit` is of the tables of --explain. Linkers are the last targets. */
+/* `limit` is of the tables of --explain. Linkers are the last targets, from TARGET_LLD on; they
+ * take `object` and `cluster_bytes`, of which 0 is the best of the sizes of a page, a huge page and
+ * one between. */
 struct optimize_request {
-    struct session_options session;
+    struct view_options view;
     struct source_request source;
-    struct print_options print;
     enum optimize_target target;
     const char *output;
     uint64_t gcc, limit;
     const char *build, *flags, *run; /* the last step; NULL: the inputs are given */
     uint64_t repeat;
     const char *against; /* of --for gcda: the new build's notes */
+    const char *object;
+    uint64_t cluster_bytes;
     bool is_binary, explains;
 };
 
@@ -46,5 +51,10 @@ int optimize_build(struct optimize_request *r, struct out *out, struct err *e);
 
 /* --for gcda: the inputs' counters for gcc's -fprofile-use, and their use. */
 MUST_CHECK bool optimize_counters(const struct optimize_request *r, struct out *out, struct err *e);
+
+/* --for lld and other linkers: opens the operands, writes the order of functions, and reports what
+ * it should bring. An exit status. */
+int optimize_order(struct optimize_request *r, const struct command *self,
+                   struct operands *operands, struct out *out, struct err *e);
 
 #endif

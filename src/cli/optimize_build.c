@@ -126,7 +126,7 @@ static bool measure(struct building *b, struct out *out, struct err *e)
     b->request->source.inputs = &input;
     b->request->source.inputs_len = 1;
     b->request->output = b->profile;
-    bool ok = optimize_profile(b->request, b->request->print.format ? &b->quiet : out, e);
+    bool ok = optimize_profile(b->request, b->request->view.print.format ? &b->quiet : out, e);
     b->request->output = output;
     return ok;
 }
@@ -139,7 +139,7 @@ static bool read_times(const struct building *b, const char *side, struct build_
     struct arena scratch = {0};
     struct recording rec = {0};
     const char *path = arena_printf(&scratch, "%s/both-%s.monarc", b->folder, side);
-    bool ok = recorded_read(path, &b->request->session.read, &rec, e);
+    bool ok = recorded_read(path, &b->request->view.session.read, &rec, e);
     *times = (struct build_times){0};
     for (size_t i = 0; ok && i < rec.parts.len; i++) {
         double seconds = (double)rec.parts.at[i].cpu_ns / 1e9;
@@ -192,7 +192,7 @@ static void tell(const struct building *b, double gain, double margin,
 {
     bool is_kept = gain - margin > 0;
     const char *output = b->request->output;
-    if (b->request->print.format) {
+    if (b->request->view.print.format) {
         struct json j = {.out = out};
         json_document_begin(&j, "optimize_build");
         json_pair_double(&j, "plain_seconds", times[0].mean);

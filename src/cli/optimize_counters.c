@@ -129,11 +129,11 @@ bool optimize_counters(const struct optimize_request *r, struct out *out, struct
                                         .against = r->against,
                                         .output = r->output,
                                         .gcc = (uint32_t)r->gcc,
-                                        .is_forced = r->session.is_forced};
+                                        .is_forced = r->view.session.is_forced};
     if (r->source.program)
         return err_in(e, r->source.program, "is not needed: notes say whose counters they are");
     bool ok = use_counters_write(&u, &request, e);
-    if (ok && r->print.format)
+    if (ok && r->view.print.format)
         counters_json(&u, r, out);
     else if (ok)
         counters_text(&u, r, out);

@@ -196,15 +196,13 @@ static bool view_report(struct session *s, const struct view_job *job, struct ou
 
 /* Each step needs the one before; what failed first is the error. Progress ends before the report
  * begins, as both may go to the terminal. */
-int view_run(const struct command *self, int argc, char **argv, const struct view_job *job,
-             struct out *out, struct err *e)
+int view_show(const struct command *self, struct operands *operands, const struct view_job *job,
+              struct out *out, struct err *e)
 {
     struct view_options *o = job->options;
-    struct operands operands;
     struct session_newest newest;
     struct session s = {0};
-    enum options_end end = options_read(self, argc, argv, job->request, &operands, out, e);
-    bool ok = end == OPTIONS_READ && view_operands(&o->session, self, &operands, &newest, e);
+    bool ok = view_operands(&o->session, self, operands, &newest, e);
     o->print.is_wide |= o->full_names || o->print.has_linkage_names;
     o->session.measures_graph &= !o->is_model;
     if (ok) {
@@ -223,8 +221,19 @@ int view_run(const struct command *self, int argc, char **argv, const struct vie
         ok = view_report(&s, job, out, e);
     }
     session_close(&s);
-    filter_deinit(&o->filter);
-    return ok || end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
+    return ok ? EXIT_FINE : EXIT_BAD;
+}
+
+int view_run(const struct command *self, int argc, char **argv, const struct view_job *job,
+             struct out *out, struct err *e)
+{
+    struct operands operands;
+    int status = EXIT_BAD;
+    enum options_end end = options_read(self, argc, argv, job->request, &operands, out, e);
+    if (end == OPTIONS_READ)
+        status = view_show(self, &operands, job, out, e);
+    filter_deinit(&job->options->filter);
+    return end == OPTIONS_HELPED ? EXIT_FINE : status;
 }
 
 /* The new side of the comparison is the session that is open already: a set of one run. */

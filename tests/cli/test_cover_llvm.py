@@ -1240,7 +1240,7 @@ class Live(Folder):
             value = harness.monarc_json("annotate", "--all", "program", "b.gmon", cwd=self.folder)
             lines = {line["line"]: line.get("executions") for line in value["files"][0]["lines"]}
             self.assertEqual({line: lines[line] for line in truth}, truth)
-            order = monarc("order", "program", "p.profraw", cwd=self.folder)
+            order = monarc("optimize", "--for", "lld", "program", "p.profraw", cwd=self.folder)
             self.assertEqual(order.returncode, 0, order.stderr)
             (self.folder / "p.profraw").write_bytes(b"\x81rforpl\xff" + bytes(80))
             done = monarc("annotate", "program", "p.profraw", cwd=self.folder)

@@ -237,7 +237,8 @@ class Help(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr.decode()),
                              (2, f"monarc: unknown command '{typed}'; did you mean '{meant}'? "
                                  "'monarc --help' lists all\n"))
-        for typed, now in {"locks": "waits", "io": "waits --files", "what-if": "path --if"}.items():
+        for typed, now in {"locks": "waits", "io": "waits --files", "what-if": "path --if",
+                           "order": "optimize --for lld"}.items():
             for words in [typed, "r.monarc"], ["help", typed]:
                 done = monarc(*words)
                 self.assertEqual((done.returncode, done.stdout, done.stderr.decode()),

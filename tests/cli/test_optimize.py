@@ -548,14 +548,15 @@ class Build(Case):
 
 
 class Linkers(Case):
-    def test_orders_are_those_of_order(self):
-        (self.folder / "gmon.out").write_bytes(b"")
+    def test_options_of_others_are_refused(self):
         self.call("gcc", "-O2", "-g", "-no-pie", "-ffunction-sections", "-o", "t", "t.c")
         code = instructions(self.folder / "t", "work")
         (self.folder / "gmon.out").write_bytes(gmon([(code[0][0], code[0][0] + 8, [7] * 8)]))
-        for linker in "lld", "gold", "ld", "mold":
-            self.assertEqual(self.monarc("optimize", "--for", linker, "t", "gmon.out"),
-                             self.monarc("order", f"--format={linker}", "t", "gmon.out"))
+        for words, says in ((["--for", "lld", "--explain"], "--explain is for profiles of compilers"),
+                            (["--for", "ld", "--gcc", "12"], "--gcc works only with --for gcc"),
+                            (["--for", "gcc", "--object", "t", "-o", "x"], "--object works only with an order of functions"),
+                            (["--for", "clang", "--cluster", "64", "-o", "x"], "--cluster works only with an order")):
+            self.assertIn(says, self.monarc("optimize", *words, "t", "gmon.out", status=2))
         self.monarc("optimize", "--for", "lld", "t", "gmon.out", "-o", "t.order")
         self.assertIn("work", (self.folder / "t.order").read_text())
 

@@ -86,7 +86,7 @@ class Progress(unittest.TestCase):
         """At once, as each waits for its own input."""
         demo, profile = PROGRAMS / "demo", PROGRAMS / "demo.gmon"
         commands = {"diff": [demo, profile], "check": ["--baseline", profile, demo], "export": ["--format", "folded", "-o", "out", demo],
-                    "flame": ["-o", "out", demo], "order": ["-o", "out", demo], "graph": ["--dot", "-o", "out", demo],
+                    "flame": ["-o", "out", demo], "optimize": ["--for", "lld", "-o", "out", demo], "graph": ["--dot", "-o", "out", demo],
                     "doctor": [demo]}
         answers = {}
 

@@ -425,18 +425,18 @@ class Reports(Case):
         """Calls as counted, or else as seen on stacks; functions of the program alone, or of the
         shared object that was asked for."""
         counted = self.record(self.build("busy.c"), "0.3")
-        table = monarc_json("order", counted)
-        check_schema(self, "order", table)
+        table = monarc_json("optimize", "--for", "lld", counted)
+        check_schema(self, "optimize_order", table)
         names = [f["linkage_name"] for f in table["functions"]]
         self.assertEqual(table["calls_are"], "counted")
         self.assertLessEqual({"spin", "left", "right", "work", "main"}, set(names))
         self.assertNotIn("clock_gettime", names)
-        self.assertEqual(monarc("order", "--object", "none.so", counted).returncode, 2)
+        self.assertEqual(monarc("optimize", "--for", "lld", "--object", "none.so", counted).returncode, 2)
         shutil.rmtree(counted)
         plain = self.record(self.build("busy.c", "-O2", "-g", "-fno-omit-frame-pointer", "-pthread",
                                        "-fno-optimize-sibling-calls", name="busy-plain"), "0.3")
-        table = monarc_json("order", plain)
-        check_schema(self, "order", table)
+        table = monarc_json("optimize", "--for", "lld", plain)
+        check_schema(self, "optimize_order", table)
         names = [f["linkage_name"] for f in table["functions"]]
         self.assertEqual(table["calls_are"], "stack_samples")
         self.assertEqual(names.index("left") + 1, names.index("spin"))  # its best caller

@@ -173,7 +173,7 @@ class Static(unittest.TestCase):
         for arguments, said, status in (
                 (("graph", "--static", "rare", "one.gmon"), "calls may be missing: " + why, 2),
                 (("gprof", "-c", "-q", "rare", "one.gmon"), "-c passes over unusual instructions: " + why, 0),
-                (("order", "-o", "out", "counted", "counted-rare.gcda"), "takes all of its instructions: " + why, 2)):
+                (("optimize", "--for", "lld", "-o", "out", "counted", "counted-rare.gcda"), "takes all of its instructions: " + why, 2)):
             with self.subTest(arguments):
                 whole, part = monarc(*arguments, cwd=self.folder), monarc(*arguments, **hide)
                 self.assertEqual((whole.returncode, whole.stderr), (0, b""))

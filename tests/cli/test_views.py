@@ -266,19 +266,19 @@ class Dimensions(unittest.TestCase):
         self.assertNotIn('<g data-samples', alone)
 
     def test_order_says_what_it_brings_for_each(self):
-        found = monarc_json("order", "-o", self.dir / "order", DEMO, self.both)
-        check_schema(self, "order", found)
+        found = monarc_json("optimize", "--for", "lld", "-o", self.dir / "order", DEMO, self.both)
+        check_schema(self, "optimize_order", found)
         other, = found["events"]
         self.assertEqual((other["name"], other["ordered_share"]), ("cache-misses", 0.25))
         self.assertEqual((other["before"]["pages_100"], other["after"]["pages_100"]), (1, 1))
-        self.assertEqual(found["functions"], monarc_json("order", "-o", self.dir / "order", DEMO, self.time)["functions"])
-        text = monarc("order", "-o", self.dir / "order", DEMO, self.both).stdout.decode()
+        self.assertEqual(found["functions"], monarc_json("optimize", "--for", "lld", "-o", self.dir / "order", DEMO, self.time)["functions"])
+        text = monarc("optimize", "--for", "lld", "-o", self.dir / "order", DEMO, self.both).stdout.decode()
         self.assertIn("\ncache-misses: 25.00 % in these functions\npages of 4 KiB with 50 % of it", text)
         self.assertIn("\n# cache-misses: 25.00 % in these functions\n", (self.dir / "order").read_text())
 
     def test_no_name_ends_a_linkers_comment(self):
         self.both.write_bytes(gmon([self.hits(self.main, 10), self.hits(self.main, 1, 1, b"*/ ENTRY(x)")]))
-        script = monarc("order", "--format", "ld", DEMO, self.both).stdout.decode()
+        script = monarc("optimize", "--for", "ld", DEMO, self.both).stdout.decode()
         self.assertIn("dimension 2: 100.00 %", script)
         self.assertNotIn("ENTRY", script)
 

@@ -76,7 +76,7 @@ void as_gprof_exclude_recorder(struct selection *s);
 void as_gprof_release(struct gprof_options *o);
 
 /* ---- The orders of GNU gprof's -r and -R, in which a linker is to place functions or files:
- * chains of callers and callees, the busiest calls first. `monarc order` has a better one
+ * chains of callers and callees, the busiest calls first. `monarc optimize` has a better one
  * (profile/analysis/layout.h).
  *
  * GNU's algorithm in brief. A chain grows at its ends: of an arc whose caller or callee is in no

@@ -1,5 +1,5 @@
 /* An order of functions: what it is expected to bring, as text and JSON
- * (docs/schema/order.schema.json), and the files that linkers read.
+ * (docs/schema/optimize_order.schema.json), and the files that linkers read.
  *
  * What it brings is counted in pages before and after: how many of 4 KiB hold 50, 90 or 99 % of
  * what ran, how many of 2 MiB all of it, and where calls are known, how many leave their page and
@@ -200,7 +200,7 @@ void layout_json(struct out *out, const struct report_input *in)
     struct names *names = in->names;
     const struct layout pages = {.calls_len = 0}; /* calls are the same, whatever was sampled */
     struct json j = {.out = out};
-    json_report_begin(&j, "order", s);
+    json_report_begin(&j, "optimize_order", s);
     json_pair_str(&j, "heat_is", t->has_samples ? "samples" : "calls");
     json_pair_str(&j, "calls_are",
                   t->calls_are_samples ? "stack_samples"
@@ -333,7 +333,7 @@ static void head(struct out *out, const struct layout *t, const struct layout_ga
             "ld -r --force-group-allocation -T FILE -o all.o OBJECT..., then mold all.o",
     };
     const char *prefix = is_script(format) ? "" : "# ";
-    out_printf(out, "%sOrder of functions, made by monarc order. Compile with\n",
+    out_printf(out, "%sOrder of functions, made by monarc optimize. Compile with\n",
                is_script(format) ? "/* " : prefix);
     out_printf(out, "%s-ffunction-sections; link: %s\n", prefix, use[format]);
     layout_gain_rows(out, t, gain, prefix);

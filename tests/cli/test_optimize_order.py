@@ -1,4 +1,4 @@
-"""monarc order: the order itself, its forms, what it promises, and whether linkers keep to it."""
+"""monarc optimize for linkers: the order itself, its forms, what it promises, and whether linkers keep to it."""
 
 import os
 import re
@@ -95,12 +95,13 @@ class Case(unittest.TestCase):
                               capture_output=True, text=True).stdout
 
     def order(self, *options, program="program", profile="gmon.out", status=0):
-        done = monarc("order", *options, program, profile, cwd=self.folder)
+        target = [] if "--for" in options else ["--for", "lld"]
+        done = monarc("optimize", *target, *options, program, profile, cwd=self.folder)
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stdout.decode() if not status else done.stderr.decode()
 
     def names(self, *options, **more):
-        return self.order("--format", "names", *options, **more).split()
+        return self.order("--for", "names", *options, **more).split()
 
 
 class Order(Case):
@@ -113,7 +114,7 @@ class Order(Case):
         self.assertEqual(names.index("main") + 1, names.index("warm"))
 
     def test_clusters_that_cannot_grow_stand_by_density(self):
-        table = monarc_json("order", "--cluster", "1", "program", "gmon.out", cwd=self.folder)
+        table = monarc_json("optimize", "--for", "lld", "--cluster", "1", "program", "gmon.out", cwd=self.folder)
         density = [f["heat"] / f["size_bytes"] for f in table["functions"] if f["is_named"]]
         twins = [f for f in table["functions"] if f["linkage_name"] == "twin"]
         whole = sum(f["heat"] for f in twins) / sum(f["size_bytes"] for f in twins)
@@ -123,15 +124,15 @@ class Order(Case):
         self.assertEqual(table["clusters"], len(names))
 
     def test_functions_of_one_name_move_together(self):
-        table = monarc_json("order", "program", "gmon.out", cwd=self.folder)
+        table = monarc_json("optimize", "--for", "lld", "program", "gmon.out", cwd=self.folder)
         twins = [(i, f) for i, f in enumerate(table["functions"]) if f["linkage_name"] == "twin"]
         self.assertEqual([f["is_named"] for _, f in twins], [True, False])
         self.assertEqual(twins[0][0] + 1, twins[1][0])
         self.assertIn("1 of them share their name", self.order("-o", "twins.order"))
 
     def test_json(self):
-        table = monarc_json("order", "program", "gmon.out", cwd=self.folder)
-        check_schema(self, "order", table)
+        table = monarc_json("optimize", "--for", "lld", "program", "gmon.out", cwd=self.folder)
+        check_schema(self, "optimize_order", table)
         self.assertEqual([f["linkage_name"] for f in table["functions"] if f["is_named"]],
                          self.names())
         hot = next(f for f in table["functions"] if f["linkage_name"] == "hot")
@@ -148,8 +149,8 @@ class Order(Case):
             end = start + f["size_bytes"]
 
     def test_calls_alone(self):
-        table = monarc_json("order", "program", "calls.out", cwd=self.folder)
-        check_schema(self, "order", table)
+        table = monarc_json("optimize", "--for", "lld", "program", "calls.out", cwd=self.folder)
+        check_schema(self, "optimize_order", table)
         self.assertEqual(table["heat_is"], "calls")
         self.assertEqual({f["linkage_name"] for f in table["functions"]}, set(SAMPLES))
 
@@ -162,16 +163,16 @@ class Order(Case):
     def test_calls_that_are_not_known(self):
         (self.folder / "alone").write_bytes(gmon([(self.at["hot"], self.at["hot"] + 8, [7] * 8)]))
         self.assertIn("lld's ordering needs calls",
-                      self.order("--format", "calls", profile="alone", status=2))
+                      self.order("--for", "calls", profile="alone", status=2))
 
     def test_errors(self):
         for arguments, said in (
-                (["--format", "elf", "program", "gmon.out"], "lld, gold, ld, mold, calls or names"),
+                (["--for", "elf", "program", "gmon.out"], "lld, gold, ld, mold, calls or names"),
                 (["--cluster", "x", "program", "gmon.out"], "--cluster"),
                 (["--object", "libc.so.6", "program", "gmon.out"], "--object is for recordings"),
                 ([], "names no program"), (["program", "nothing"], "nothing"),
                 (["nothing", "gmon.out"], "nothing"), (["one.c", "gmon.out"], "one.c")):
-            done = monarc("order", *arguments, cwd=self.folder)
+            done = monarc("optimize", *([] if "--for" in arguments else ["--for", "lld"]), *arguments, cwd=self.folder)
             self.assertEqual((done.returncode, done.stdout), (2, b""), arguments)
             self.assertIn(said, done.stderr.decode())
             self.assertEqual(done.stderr.count(b"\n"), 1)
@@ -198,8 +199,8 @@ class Gain(unittest.TestCase):
         at = [0x600000 + 4096 * i for i in range(200)]
         (self.folder / "gmon.out").write_bytes(
             gmon([], [(at[caller] + 8, at[callee], count) for caller, callee, count in arcs]))
-        table = monarc_json("order", "--force", "p", "gmon.out", cwd=self.folder)
-        check_schema(self, "order", table)
+        table = monarc_json("optimize", "--for", "lld", "--force", "p", "gmon.out", cwd=self.folder)
+        check_schema(self, "optimize_order", table)
         return table["before"], table["after"]
 
     def test_two_functions(self):
@@ -213,7 +214,7 @@ class Gain(unittest.TestCase):
 
     def test_one_function(self):
         self.gain([(0, 0, 10)])
-        done = monarc("order", "--force", "-o", "one", "p", "gmon.out", cwd=self.folder)
+        done = monarc("optimize", "--for", "lld", "--force", "-o", "one", "p", "gmon.out", cwd=self.folder)
         self.assertIn(b"\n1 function in 1 cluster of up to ", done.stdout)
 
     def test_faults_are_of_64_KiB(self):
@@ -238,7 +239,7 @@ class Gain(unittest.TestCase):
 
 class Files(Case):
     def test_sections(self):
-        lines = [line for line in self.order("--format", "gold").splitlines() if line[0] != "#"]
+        lines = [line for line in self.order("--for", "gold").splitlines() if line[0] != "#"]
         self.assertIn(".text.hot_alias", lines)
         self.assertIn(".text.hot.burning", lines)
         self.assertIn(".text.unlikely.rarely", lines)
@@ -248,10 +249,10 @@ class Files(Case):
 
     def test_remarks(self):
         for form, start in (("lld", "# "), ("gold", "# "), ("ld", "/* "), ("mold", "/* ")):
-            text = self.order("--format", form)
+            text = self.order("--for", form)
             self.assertTrue(text.startswith(start))
             self.assertRegex(text, r"leave their page of 4 KiB, % +[0-9.]+ +[0-9.]+\n")
-        self.assertNotIn("#", self.order("--format", "names"))
+        self.assertNotIn("#", self.order("--for", "names"))
 
     def test_output_is_replaced_whole_or_not_at_all(self):
         path = self.folder / "kept.order"
@@ -265,7 +266,7 @@ class Files(Case):
         self.assertIn("Start-up hardly gains by this order: a page fault maps 64 KiB, and all of this code takes\n1 now and 1 in", told)
         self.assertEqual(self.order("-o", "-"), self.order())
         self.assertIn("no/such", self.order("-o", "no/such/file", status=2))
-        self.assertIn('"functions"', self.order("--json", "-o", "kept.order", "--format", "names"))
+        self.assertIn('"functions"', self.order("--json", "-o", "kept.order", "--for", "names"))
         self.assertEqual(path.read_text().split(), self.names())
 
 
@@ -288,7 +289,7 @@ class Linking(Case):
         self.assertFalse(between & IDLE)
 
     def link(self, form, *flags, objects=("one.o", "two.o")):
-        self.order("--format", form, "-o", f"{form}.order")
+        self.order("--for", form, "-o", f"{form}.order")
         self.call(*CC, "-fno-sanitize=all", "-no-pie", "-o", f"with-{form}", *objects, *flags)
         self.check(f"with-{form}")
 
@@ -315,12 +316,12 @@ class Linking(Case):
         run(*plain, "counted", "-pg")
         run("./counted")
         run(*plain, "before")
-        gain = monarc_json("order", "-o", "s.order", "counted", "gmon.out", cwd=folder)
+        gain = monarc_json("optimize", "--for", "lld", "-o", "s.order", "counted", "gmon.out", cwd=folder)
         run(*plain, "after", "-fuse-ld=lld", "-Wl,--symbol-ordering-file=s.order")
         before, after = (min(int(run(f"./{name}")) for _ in range(3)) for name in ("before", "after"))
         estimated = gain["before"]["faults"] - gain["after"]["faults"]
         self.assertGreater(estimated, 20)
-        told = monarc("order", "-o", "s.order", "counted", "gmon.out", cwd=folder).stdout.decode()
+        told = monarc("optimize", "--for", "lld", "-o", "s.order", "counted", "gmon.out", cwd=folder).stdout.decode()
         self.assertNotIn("Start-up hardly gains", told)
         self.assertGreater(before - after, estimated // 2, (before, after))
         self.assertLess(before - after, 2 * estimated, (before, after))
@@ -332,7 +333,7 @@ class Linking(Case):
     def test_calls(self):
         """lld's own order of the same calls: what calls each other stands together."""
         self.needs("ld.lld")
-        self.order("--format", "calls", "-o", "calls")
+        self.order("--for", "calls", "-o", "calls")
         lines = [line.split() for line in (self.folder / "calls").read_text().splitlines() if line[0] != "#"]
         self.assertEqual({(a, b): int(n) for a, b, n in lines}, {
             (a, b.replace("#2", "")): n for a, b, n in CALLS})
@@ -354,7 +355,7 @@ class Linking(Case):
 
     def test_mold(self):
         self.needs("mold")
-        self.order("--format", "mold", "-o", "mold.order")
+        self.order("--for", "mold", "-o", "mold.order")
         self.call("ld", "-r", "--force-group-allocation", "-T", "mold.order", "-o", "all.o",
                   "one.o", "two.o")
         self.link("mold", "-fuse-ld=mold", objects=["all.o"])
@@ -407,7 +408,7 @@ class Cplusplus(Case):
         for form, flags in routes.items():
             if form != "ld" and not shutil.which(f"ld.{form}"):
                 continue
-            self.order("--format", form, "-o", f"{form}.c", **arguments)
+            self.order("--for", form, "-o", f"{form}.c", **arguments)
             objects = "classes.o"
             if form == "mold":
                 objects = "grouped.o"
@@ -459,7 +460,7 @@ class Counters(unittest.TestCase):
         self.call(f"{name}/prog")
 
     def names(self, *operands, program="plain"):
-        done = monarc("order", "--format", "names", program, *operands, cwd=self.folder)
+        done = monarc("optimize", "--for", "names", program, *operands, cwd=self.folder)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         return done.stdout.decode().split()
 
@@ -475,7 +476,7 @@ class Counters(unittest.TestCase):
         self.assertEqual(sorted(one), ["leaf", "main", "often", "seldom"])
         self.assertEqual(one.index("leaf"), one.index("often") + 1)
         self.assertEqual(two.index("leaf"), two.index("seldom") + 1)
-        summary = monarc_json("order", "plain", "one", cwd=self.folder)["summary"]
+        summary = monarc_json("optimize", "--for", "lld", "plain", "one", cwd=self.folder)["summary"]
         self.assertEqual((summary["calls"], summary["calls_from_unknown"]), (1 + 105 + 105, 1))
         self.assertEqual(self.names("one", program="one/prog"), one)
 
@@ -493,7 +494,7 @@ class Counters(unittest.TestCase):
         shutil.copy(self.folder / "run/a.gcno", self.folder / "mixed")
         for operand in "run/a.gcda", "run/a.gcno", "bbg", "bbg/b.bbg", "bbg/b.da", "mixed":
             self.assertEqual(self.names(operand), expected, operand)
-        both = monarc_json("order", "plain", "run/a.gcda", "bbg", cwd=self.folder)
+        both = monarc_json("optimize", "--for", "lld", "plain", "run/a.gcda", "bbg", cwd=self.folder)
         self.assertEqual(both["summary"]["calls"], 2 * 211)  # runs add up
 
     @slow
@@ -508,12 +509,12 @@ class Counters(unittest.TestCase):
         for operands, says in ((["plain", "run", "gmon.out"], "cannot mix"),
                                (["plain", "empty"], "no counters"),
                                (["other", "run"], "has none of the functions that ran")):
-            done = monarc("order", *operands, cwd=self.folder)
+            done = monarc("optimize", "--for", "lld", *operands, cwd=self.folder)
             self.assertEqual((done.returncode, done.stdout), (2, b""))
             self.assertIn(says, done.stderr.decode())
             self.assertEqual(done.stderr.count(b"\n"), 1)
         (self.folder / "run/a.gcda").write_bytes(data[:len(data) // 2 // 4 * 4])
-        done = monarc("order", "plain", "run", cwd=self.folder)
+        done = monarc("optimize", "--for", "lld", "plain", "run", cwd=self.folder)
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"--force continues without", done.stderr)
 
