@@ -14,7 +14,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "profile/format/format.h"
-#include "profile/model/recording.h"
+#include "profile/model/recording_lists.h"
 
 enum { RECORDING_FILE_VERSION = 2 };
 
@@ -29,80 +29,6 @@ MUST_CHECK bool recording_read(struct bytes in, const char *name, struct recordi
 /* Appends the file to `w`. The run must pass recording_check(). What the root has
  * besides being there is not written, nor are arcs and blocks if there are none. */
 void recording_write(struct writer *w, const struct recording *r);
-
-/* Records, in the numbers of their tags; a reader passes over those it does not know. Lists
- * begin with their length:
- *
- *     END        u64 checksum of all before
- *     STRINGS    {v length, bytes}          TEXTS      {key, value}
- *     RUN        machine, method, rate, CPUs, times: the fields of struct recording
- *     OBJECTS    {kind, bits, path, process + 1, low, high - low, n, n bytes of build-id}
- *     SYMBOLS    {object, start (both as differences), size, name}
- *     NODES      {head, [object], z address}
- *     PROCESSES  {pid, parent, program + 1, times, bits, z status, name, why unseen}
- *     THREADS    {process, tid, start, end, has CPU time, CPU time, name}
- *     EVENTS     {name, unit, period, user only}
- *     SAMPLES    {head, [z slice, z thread, event], [count], [z weight]}
- *     MARKS      {at, kind, process + 1, tid, name}
- *     LOSSES     {kind, count, ns, text}
- *     ARCS       {object + 1, z from, object + 1, z self, count}
- *     BLOCKS     {object, z address, count}
- *     BRANCHES   {object + 1, z from, object + 1, z to, end + 1 - to or 0, count, missed}
- *     EXCERPTS   {object, n, n bytes: objfile/object.h}
- *     PEAKS      {process, bytes}
- *     COMMANDS   {process, arguments}
- *     PARTS      {process, number, z status, padding, seed, elapsed, CPU time}
- *     TURNS      {z slice, z thread, ran, shared}
- *     PARALLEL   {z slice, threads, ns}
- *     WAITS      {z thread, z from, length, node + 1}
- *     CREATORS   {thread (as a difference), z creator - thread}
- *     RANKS      {process, rank, size, local rank + 1, launcher, host}
- *     RESOURCES  {kind, process + 1, address, name}
- *     LINKS      {parent + 1, thread + 1, node, resource + 1, doing, waits, ns}
- *     TRANSFERS  {thread, resource + 1, node, writes, calls, bytes, bytes of disks}
- *     LINK_ERRORS {variance, squares of waits of one look}: one for each of LINKS
- *     TRANSFER_ERRORS {squares of what samples stand for}: one for each of TRANSFERS
- *     TRANSFERRED {read, written, calls of both, of disks: read, written}
- *     LABELS     {n, n {key, value}, has a span, [16 bytes of the trace's id, 8 of the span's]}
- *     LABELLED   {samples to pass over, samples that have the set, set + 1}
- *
- * Tags without a name here are passed over like any other unknown one. */
-enum recording_tag {
-    RECORDING_TAG_END,
-    RECORDING_TAG_STRINGS,
-    RECORDING_TAG_RUN,
-    RECORDING_TAG_TEXTS,
-    RECORDING_TAG_OBJECTS,
-    RECORDING_TAG_SYMBOLS,
-    RECORDING_TAG_NODES,
-    RECORDING_TAG_PROCESSES,
-    RECORDING_TAG_THREADS,
-    RECORDING_TAG_EVENTS,
-    RECORDING_TAG_SAMPLES,
-    RECORDING_TAG_MARKS,
-    RECORDING_TAG_LOSSES,
-    RECORDING_TAG_ARCS,
-    RECORDING_TAG_BLOCKS,
-    RECORDING_TAG_EXCERPTS = 15,
-    RECORDING_TAG_PEAKS = 18,
-    RECORDING_TAG_PARTS = 21,
-    RECORDING_TAG_COMMANDS = 22,
-    RECORDING_TAG_TURNS = 30,
-    RECORDING_TAG_PARALLEL = 31,
-    RECORDING_TAG_WAITS = 32,
-    RECORDING_TAG_CREATORS = 33,
-    RECORDING_TAG_WAKERS = 34,
-    RECORDING_TAG_RANKS = 50,
-    RECORDING_TAG_RESOURCES = 40,
-    RECORDING_TAG_LINKS = 41,
-    RECORDING_TAG_LABELS = 42,
-    RECORDING_TAG_LABELLED = 43,
-    RECORDING_TAG_LINK_ERRORS = 44,
-    RECORDING_TAG_TRANSFERS = 52,
-    RECORDING_TAG_TRANSFERRED = 53,
-    RECORDING_TAG_TRANSFER_ERRORS = 54,
-    RECORDING_TAG_BRANCHES = 60,
-};
 
 /* Bits of a sample's first number, below its node. */
 enum recording_sample_bit {
@@ -120,7 +46,6 @@ enum recording_object_bit {
     RECORDING_OBJECT_READ = 8,
     RECORDING_OBJECT_BITS = 15
 };
-enum recording_process_bit { RECORDING_PROCESS_HAS_CPU = 1, RECORDING_PROCESS_HAS_ENDED = 2 };
 
 /* Every step is a bijection of the sum so far, so that damage within one word of eight bytes is
  * always seen. The length goes in first, so that files that differ only in zeros

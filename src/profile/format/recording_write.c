@@ -36,12 +36,6 @@ static void write_put_text(struct recording_writer *to, const char *text)
     write_put(to, text ? intern(&to->strings, text, strlen(text)) + UINT64_C(1) : 0);
 }
 
-/* An index or RECORDING_NONE. */
-static void write_put_index(struct recording_writer *to, uint32_t index)
-{
-    write_put(to, index == RECORDING_NONE ? 0 : index + UINT64_C(1));
-}
-
 /* Starts a record; write_end_record() fills in its length. */
 static size_t write_begin_record(struct recording_writer *to, uint32_t tag)
 {
@@ -57,27 +51,6 @@ static void write_end_record(struct recording_writer *to, size_t start)
     memcpy(to->w->out.at + start - sizeof n, &n, sizeof n);
 }
 
-/* These facts and no others: a reader refuses a record with a rest. What comes later gets a record
- * of its own, as peaks have, which older readers pass over. */
-static void write_facts(struct recording_writer *to)
-{
-    const struct recording *r = to->recording;
-    size_t start = write_begin_record(to, RECORDING_TAG_RUN);
-    const uint64_t facts[] = {r->machine,       r->method,    r->rate,       r->cpus,
-                              r->start_real_ns, r->length_ns, r->slice_ns,   r->user_ns,
-                              r->system_ns,     r->cpu_ns,    r->monitor_ns, r->cost_ns,
-                              r->stacks,        r->whole};
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        write_put(to, facts[i]);
-    write_end_record(to, start);
-}
-
-static void write_text(struct recording_writer *to, size_t i)
-{
-    write_put_text(to, to->recording->texts.at[i].key);
-    write_put_text(to, to->recording->texts.at[i].value);
-}
-
 /*     kind │ bits │ path │ process + 1 │ low │ high - low │ n │ n bytes of build-id
  *
  * Objects are few and their ranges far apart: differences would gain nothing. */
@@ -90,7 +63,7 @@ static void write_object(struct recording_writer *to, size_t i)
                       (o->is_listed ? RECORDING_OBJECT_LISTED : 0) |
                       (o->is_read ? RECORDING_OBJECT_READ : 0));
     write_put_text(to, o->path);
-    write_put_index(to, o->process);
+    write_put(to, o->process == RECORDING_NONE ? 0 : o->process + UINT64_C(1));
     write_put(to, o->low);
     write_put(to, o->high - o->low);
     write_put(to, o->build_id_bytes);
@@ -116,152 +89,6 @@ static void write_excerpt(struct recording_writer *to, size_t i)
     write_put(to, x->object);
     write_put(to, x->bytes.len);
     writer_bytes(to->w, x->bytes.at, x->bytes.len);
-}
-
-/* What few processes have (peaks, arguments) is in records of its own, so that it costs the others
- * no byte. */
-static void write_process(struct recording_writer *to, size_t i)
-{
-    const struct recording_process *p = &to->recording->processes.at[i];
-    write_put(to, p->pid);
-    write_put(to, p->parent_pid);
-    write_put_index(to, p->program);
-    write_put(to, p->start_ns);
-    write_put(to, p->end_ns);
-    write_put(to, p->user_ns);
-    write_put(to, p->system_ns);
-    write_put(to, (p->has_cpu ? RECORDING_PROCESS_HAS_CPU : 0) |
-                      (p->has_ended ? RECORDING_PROCESS_HAS_ENDED : 0));
-    write_put(to, zigzag(p->status));
-    write_put_text(to, p->name);
-    write_put_text(to, p->why_unseen);
-}
-
-/* Times are since the run's start, which keeps them shorter than those of a clock. */
-static void write_thread(struct recording_writer *to, size_t i)
-{
-    const struct recording_thread *t = &to->recording->threads.at[i];
-    write_put(to, t->process);
-    write_put(to, t->tid);
-    write_put(to, t->start_ns);
-    write_put(to, t->end_ns);
-    write_put(to, t->has_cpu);
-    write_put(to, t->cpu_ns);
-    write_put_text(to, t->name);
-}
-
-static void write_event(struct recording_writer *to, size_t i)
-{
-    const struct recording_event *event = &to->recording->events.at[i];
-    write_put_text(to, event->name);
-    write_put(to, event->unit);
-    write_put(to, event->period);
-    write_put(to, event->user_only);
-}
-
-/*     at │ kind │ process + 1 │ tid │ name */
-static void write_mark(struct recording_writer *to, size_t i)
-{
-    const struct recording_mark *m = &to->recording->marks.at[i];
-    write_put(to, m->at_ns);
-    write_put(to, m->kind);
-    write_put_index(to, m->process);
-    write_put(to, m->tid);
-    write_put_text(to, m->name);
-}
-
-/*     kind │ count │ ns │ text */
-static void write_loss(struct recording_writer *to, size_t i)
-{
-    const struct recording_loss *l = &to->recording->losses.at[i];
-    write_put(to, l->kind);
-    write_put(to, l->count);
-    write_put(to, l->ns);
-    write_put_text(to, l->text);
-}
-
-/* A status has a sign, and seeds have all 64 bits: ten bytes in LEB128, once a run. */
-static void write_part(struct recording_writer *to, size_t i)
-{
-    const struct recording_part *part = &to->recording->parts.at[i];
-    write_put(to, part->process);
-    write_put(to, part->number);
-    write_put(to, zigzag(part->status));
-    write_put(to, part->padding);
-    write_put(to, part->seed);
-    write_put(to, part->elapsed_ns);
-    write_put(to, part->cpu_ns);
-}
-
-/* The host is "" where it is not known, and the local rank missing: RECORDING_NONE is 0. */
-static void write_rank(struct recording_writer *to, size_t i)
-{
-    const struct recording_rank *rank = &to->recording->ranks.at[i];
-    write_put(to, rank->process);
-    write_put(to, rank->rank);
-    write_put(to, rank->size);
-    write_put_index(to, rank->local);
-    write_put_text(to, rank->launcher);
-    write_put_text(to, rank->host);
-}
-
-/*     kind │ process + 1 │ address │ name
- *
- * Addresses of mutexes are scattered over a process's memory: they are written whole. */
-static void write_resource(struct recording_writer *to, size_t i)
-{
-    const struct recording_resource *one = &to->recording->resources.at[i];
-    write_put(to, one->kind);
-    write_put_index(to, one->process);
-    write_put(to, one->address);
-    write_put_text(to, one->name);
-}
-
-/* Links are a tree as nodes are: chains of waiting threads that begin alike share steps. */
-static void write_link(struct recording_writer *to, size_t i)
-{
-    const struct recording_link *wait = &to->recording->links.at[i];
-    write_put_index(to, wait->parent);
-    write_put_index(to, wait->thread);
-    write_put(to, wait->node);
-    write_put_index(to, wait->resource);
-    write_put(to, wait->doing);
-    write_put(to, wait->waits);
-    write_put(to, wait->ns);
-}
-
-static void write_link_error(struct recording_writer *to, size_t i)
-{
-    write_put(to, to->recording->links.at[i].error);
-    write_put(to, to->recording->links.at[i].single);
-}
-
-static void write_transfer_error(struct recording_writer *to, size_t i)
-{
-    write_put(to, to->recording->transfers.at[i].squares);
-}
-
-static void write_transfer(struct recording_writer *to, size_t i)
-{
-    const struct recording_transfer *one = &to->recording->transfers.at[i];
-    write_put(to, one->thread);
-    write_put_index(to, one->resource);
-    write_put(to, one->node);
-    write_put(to, one->is_write);
-    write_put(to, one->calls);
-    write_put(to, one->bytes);
-    write_put(to, one->disk_bytes);
-}
-
-static void write_transferred(struct recording_writer *to, size_t i)
-{
-    const struct recording_transferred *all = &to->recording->transferred.at[i];
-    write_put(to, all->read);
-    write_put(to, all->written);
-    write_put(to, all->read_calls);
-    write_put(to, all->write_calls);
-    write_put(to, all->disk_read);
-    write_put(to, all->disk_written);
 }
 
 /*     n │ {key │ value} │ has a span │ [16 + 8 bytes] */
@@ -308,42 +135,6 @@ static void write_labelled(struct recording_writer *to)
     write_end_record(to, start);
 }
 
-/* Arcs and blocks mostly come in the order of addresses. */
-static void write_arc(struct recording_writer *to, size_t i)
-{
-    const struct recording_arc *arc = &to->recording->arcs.at[i];
-    static const struct recording_arc none;
-    const struct recording_arc *before = i ? arc - 1 : &none;
-    write_put_index(to, arc->from_object);
-    write_put_difference(to, arc->from, before->from);
-    write_put_index(to, arc->self_object);
-    write_put_difference(to, arc->self, before->self);
-    write_put(to, arc->count);
-}
-
-static void write_block(struct recording_writer *to, size_t i)
-{
-    const struct recording_block *block = &to->recording->blocks.at[i];
-    write_put(to, block->object);
-    write_put_difference(to, block->address, i ? block[-1].address : 0);
-    write_put(to, block->count);
-}
-
-/* Likewise. The code that ran after a branch is short, so that its length is written. */
-static void write_branch(struct recording_writer *to, size_t i)
-{
-    const struct recording_branch *branch = &to->recording->branches.at[i];
-    static const struct recording_branch none;
-    const struct recording_branch *before = i ? branch - 1 : &none;
-    write_put_index(to, branch->from_object);
-    write_put_difference(to, branch->from, before->from);
-    write_put_index(to, branch->to_object);
-    write_put_difference(to, branch->to, before->to);
-    write_put(to, branch->end ? branch->end + 1 - branch->to : 0);
-    write_put(to, branch->count);
-    write_put(to, branch->missed);
-}
-
 /* A record of `len` items, each written by `write`. */
 static void write_list(struct recording_writer *to, uint32_t tag, size_t len,
                        void (*write)(struct recording_writer *, size_t))
@@ -352,44 +143,6 @@ static void write_list(struct recording_writer *to, uint32_t tag, size_t len,
     write_put(to, len);
     for (size_t i = 0; i < len; i++)
         write(to, i);
-    write_end_record(to, start);
-}
-
-/* The processes whose peak is known: those that monarc itself waited for. */
-static void write_peaks(struct recording_writer *to)
-{
-    const struct recording *r = to->recording;
-    size_t known = 0;
-    for (size_t i = 0; i < r->processes.len; i++)
-        known += r->processes.at[i].peak_bytes > 0;
-    if (!known)
-        return;
-    size_t start = write_begin_record(to, RECORDING_TAG_PEAKS);
-    write_put(to, known);
-    for (size_t i = 0; i < r->processes.len; i++)
-        if (r->processes.at[i].peak_bytes) {
-            write_put(to, i);
-            write_put(to, r->processes.at[i].peak_bytes);
-        }
-    write_end_record(to, start);
-}
-
-/* Likewise: a program that was over before its arguments could be read has none here. */
-static void write_commands(struct recording_writer *to)
-{
-    const struct recording *r = to->recording;
-    size_t known = 0;
-    for (size_t i = 0; i < r->processes.len; i++)
-        known += r->processes.at[i].command != NULL;
-    if (!known)
-        return;
-    size_t start = write_begin_record(to, RECORDING_TAG_COMMANDS);
-    write_put(to, known);
-    for (size_t i = 0; i < r->processes.len; i++)
-        if (r->processes.at[i].command) {
-            write_put(to, i);
-            write_put_text(to, r->processes.at[i].command);
-        }
     write_end_record(to, start);
 }
 
@@ -444,40 +197,6 @@ static void write_sample(struct recording_writer *to, size_t i)
         write_put_difference(to, s->weight, nominal);
 }
 
-/* Sorted by slice and thread, so that the slice's difference is mostly 0. */
-static void write_turn(struct recording_writer *to, size_t i)
-{
-    const struct recording_turn *t = &to->recording->turns.at[i];
-    static const struct recording_turn none;
-    const struct recording_turn *before = i ? t - 1 : &none;
-    write_put_difference(to, t->slice, before->slice);
-    write_put_difference(to, t->thread, before->thread);
-    write_put(to, t->ran_ns);
-    write_put(to, t->shared_ns);
-}
-
-/*     z slice │ threads │ ns */
-static void write_parallel(struct recording_writer *to, size_t i)
-{
-    const struct recording_parallel *p = &to->recording->parallel.at[i];
-    write_put_difference(to, p->slice, i ? p[-1].slice : 0);
-    write_put(to, p->threads);
-    write_put(to, p->ns);
-}
-
-/* Sorted by thread and time. With the next thread the time jumps back: the difference has a
- * sign. */
-static void write_wait(struct recording_writer *to, size_t i)
-{
-    const struct recording_wait *w = &to->recording->waits.at[i];
-    static const struct recording_wait none;
-    const struct recording_wait *before = i ? w - 1 : &none;
-    write_put_difference(to, w->thread, before->thread);
-    write_put_difference(to, w->from_ns, before->from_ns);
-    write_put(to, w->length_ns);
-    write_put_index(to, w->node);
-}
-
 static void write_waker(struct recording_writer *to, size_t i)
 {
     const struct recording_wait *w = &to->recording->waits.at[i];
@@ -496,72 +215,133 @@ static bool write_has_wakers(const struct recording *r)
     return false;
 }
 
-/* Mostly a thread of the one before. */
-static void write_creator(struct recording_writer *to, size_t i)
+/* The records that have no table of fields. */
+static void write_by_hand(struct recording_writer *to, uint32_t tag)
 {
-    const struct recording_creator *c = &to->recording->creators.at[i];
-    write_put(to, c->thread - (i ? c[-1].thread : 0));
-    write_put_difference(to, c->creator, c->thread);
+    const struct recording *r = to->recording;
+    switch (tag) {
+    case RECORDING_TAG_OBJECTS: write_list(to, tag, r->objects.len, write_object); break;
+    case RECORDING_TAG_SYMBOLS: write_list(to, tag, r->symbols.len, write_symbol); break;
+    case RECORDING_TAG_EXCERPTS: write_list(to, tag, r->excerpts.len, write_excerpt); break;
+    case RECORDING_TAG_NODES: write_nodes(to); break;
+    case RECORDING_TAG_SAMPLES: write_list(to, tag, r->samples.len, write_sample); break;
+    case RECORDING_TAG_LABELS:
+        if (r->label_sets.len > 1)
+            write_list(to, tag, r->label_sets.len - 1, write_label_set);
+        break;
+    case RECORDING_TAG_LABELLED:
+        if (r->label_sets.len > 1)
+            write_labelled(to);
+        break;
+    case RECORDING_TAG_WAKERS:
+        if (write_has_wakers(r))
+            write_list(to, tag, r->waits.len, write_waker);
+        break;
+    default: break; /* tests/profile/format asks for each */
+    }
 }
 
-/* All lists but the strings, which are known only then. */
+/* --- by the tables of fields ------------------------------------------------------------------ */
+
+/* A field of an item; `before` is the item in front of it, or one of zeros. */
+static void write_field(struct recording_writer *to, const struct recording_field *f,
+                        const void *item, const void *before)
+{
+    if (recording_field_is_text(f)) {
+        write_put_text(to, recording_field_text(item, f));
+        return;
+    }
+    struct recording_field other = {.at = f->other, .bytes = f->bytes};
+    uint64_t value = recording_field_get(item, f);
+    switch (f->coding) {
+    case RECORDING_AS_SIGNED: write_put(to, zigzag((int32_t)value)); break;
+    case RECORDING_AS_TWO_FLAGS:
+        write_put(to, value | recording_field_get(item, &other) << 1);
+        break;
+    case RECORDING_AS_INDEX: write_put(to, value == RECORDING_NONE ? 0 : value + 1); break;
+    case RECORDING_AS_STEP: write_put_difference(to, value, recording_field_get(before, f)); break;
+    case RECORDING_AS_RISE: write_put(to, value - recording_field_get(before, f)); break;
+    case RECORDING_AS_NEAR:
+        write_put_difference(to, value, recording_field_get(item, &other));
+        break;
+    case RECORDING_AS_BEYOND:
+        write_put(to, value ? value + 1 - recording_field_get(item, &other) : 0);
+        break;
+    default: write_put(to, value);
+    }
+}
+
+static void write_fields(struct recording_writer *to, const struct recording_record *record,
+                         const void *item, const void *before)
+{
+    for (uint32_t i = 0; i < record->len; i++)
+        write_field(to, &record->fields[i], item, before);
+}
+
+static bool write_is_there(const struct recording_field *f, const void *item)
+{
+    return recording_field_is_text(f) ? recording_field_text(item, f) != NULL
+                                      : recording_field_get(item, f) != 0;
+}
+
+/* The items of which the field is known, by their numbers. */
+static void write_sparse(struct recording_writer *to, const struct recording_record *record,
+                         struct recording_items items)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < items.len; i++)
+        known += write_is_there(record->fields, items.at + i * items.item_bytes);
+    if (!known)
+        return;
+    size_t start = write_begin_record(to, record->tag);
+    write_put(to, known);
+    for (size_t i = 0; i < items.len; i++) {
+        const uint8_t *item = items.at + i * items.item_bytes;
+        if (write_is_there(record->fields, item)) {
+            write_put(to, i);
+            write_field(to, record->fields, item, NULL);
+        }
+    }
+    write_end_record(to, start);
+}
+
+static void write_items(struct recording_writer *to, const struct recording_record *record,
+                        struct recording_items items)
+{
+    /* As long as the longest item: what is in front of the first. */
+    static const union {
+        struct recording_process process;
+        struct recording_object object;
+        struct recording_link link;
+    } none;
+    size_t start = write_begin_record(to, record->tag);
+    write_put(to, items.len);
+    for (size_t i = 0; i < items.len; i++) {
+        const uint8_t *item = items.at + i * items.item_bytes;
+        write_fields(to, record, item, i ? item - items.item_bytes : (const void *)&none);
+    }
+    write_end_record(to, start);
+}
+
+/* All lists but the strings, which are known only then. Lists that most recordings lack are left
+ * out when they are empty. */
 static void write_lists(struct recording_writer *to)
 {
-    /* The order counts: processes before their peaks and commands, objects before nodes, events
-     * before samples, whose nominal weight needs the period. Lists that most recordings lack are
-     * left out when they are empty. */
-    const struct recording *r = to->recording;
-    write_facts(to);
-    write_list(to, RECORDING_TAG_TEXTS, r->texts.len, write_text);
-    write_list(to, RECORDING_TAG_PROCESSES, r->processes.len, write_process);
-    write_peaks(to);
-    write_commands(to);
-    write_list(to, RECORDING_TAG_OBJECTS, r->objects.len, write_object);
-    write_list(to, RECORDING_TAG_SYMBOLS, r->symbols.len, write_symbol);
-    write_list(to, RECORDING_TAG_THREADS, r->threads.len, write_thread);
-    write_list(to, RECORDING_TAG_EVENTS, r->events.len, write_event);
-    write_list(to, RECORDING_TAG_MARKS, r->marks.len, write_mark);
-    write_list(to, RECORDING_TAG_LOSSES, r->losses.len, write_loss);
-    if (r->parts.len)
-        write_list(to, RECORDING_TAG_PARTS, r->parts.len, write_part);
-    if (r->ranks.len)
-        write_list(to, RECORDING_TAG_RANKS, r->ranks.len, write_rank);
-    if (r->arcs.len)
-        write_list(to, RECORDING_TAG_ARCS, r->arcs.len, write_arc);
-    if (r->blocks.len)
-        write_list(to, RECORDING_TAG_BLOCKS, r->blocks.len, write_block);
-    if (r->branches.len)
-        write_list(to, RECORDING_TAG_BRANCHES, r->branches.len, write_branch);
-    if (r->excerpts.len)
-        write_list(to, RECORDING_TAG_EXCERPTS, r->excerpts.len, write_excerpt);
-    write_nodes(to);
-    if (r->resources.len)
-        write_list(to, RECORDING_TAG_RESOURCES, r->resources.len, write_resource);
-    if (r->links.len)
-        write_list(to, RECORDING_TAG_LINKS, r->links.len, write_link);
-    if (r->links.len)
-        write_list(to, RECORDING_TAG_LINK_ERRORS, r->links.len, write_link_error);
-    if (r->transfers.len)
-        write_list(to, RECORDING_TAG_TRANSFERS, r->transfers.len, write_transfer);
-    if (r->transfers.len)
-        write_list(to, RECORDING_TAG_TRANSFER_ERRORS, r->transfers.len, write_transfer_error);
-    if (r->transferred.len)
-        write_list(to, RECORDING_TAG_TRANSFERRED, r->transferred.len, write_transferred);
-    write_list(to, RECORDING_TAG_SAMPLES, r->samples.len, write_sample);
-    if (r->label_sets.len > 1) {
-        write_list(to, RECORDING_TAG_LABELS, r->label_sets.len - 1, write_label_set);
-        write_labelled(to);
+    for (size_t i = 0; i < recording_records_len; i++) {
+        const struct recording_record *record = &recording_records[i];
+        if (record->form == RECORDING_ONE) {
+            size_t start = write_begin_record(to, record->tag);
+            write_fields(to, record, to->recording, NULL);
+            write_end_record(to, start);
+            continue;
+        }
+        struct recording_items items = recording_items_of(to->recording, record->list);
+        if (record->form == RECORDING_SPARSE)
+            write_sparse(to, record, items);
+        else if (items.len || record->always)
+            record->form == RECORDING_BY_HAND ? write_by_hand(to, record->tag)
+                                              : write_items(to, record, items);
     }
-    if (r->turns.len)
-        write_list(to, RECORDING_TAG_TURNS, r->turns.len, write_turn);
-    if (r->parallel.len)
-        write_list(to, RECORDING_TAG_PARALLEL, r->parallel.len, write_parallel);
-    if (r->waits.len)
-        write_list(to, RECORDING_TAG_WAITS, r->waits.len, write_wait);
-    if (write_has_wakers(r))
-        write_list(to, RECORDING_TAG_WAKERS, r->waits.len, write_waker);
-    if (r->creators.len)
-        write_list(to, RECORDING_TAG_CREATORS, r->creators.len, write_creator);
 }
 
 static void write_string(struct recording_writer *to, size_t i)

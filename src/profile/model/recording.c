@@ -1,9 +1,5 @@
-/* What every recording must hold, small questions to one, the CPU time that it accounts for, and
- * its program's samples as a profile.
- *
- * recording_check() is what readers check and writers promise: all indices in range, parents before
- * children, so that a walk up a stack ends, weights that have a sum. All later code relies on that
- * and checks no index again. It takes one pass over each list. */
+/* Small questions to a recording, the CPU time that it accounts for, and its program's samples as a
+ * profile. Each takes one pass over a list or two. */
 #include "profile/model/recording.h"
 
 #include "base/err.h"
@@ -13,39 +9,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MOST_SLICES = 1 << 20 };
-
-void recording_deinit(struct recording *r)
-{
-    vec_free(&r->texts);
-    vec_free(&r->objects);
-    vec_free(&r->symbols);
-    vec_free(&r->excerpts);
-    vec_free(&r->nodes);
-    vec_free(&r->processes);
-    vec_free(&r->threads);
-    vec_free(&r->events);
-    vec_free(&r->samples);
-    vec_free(&r->marks);
-    vec_free(&r->losses);
-    vec_free(&r->parts);
-    vec_free(&r->ranks);
-    vec_free(&r->arcs);
-    vec_free(&r->blocks);
-    vec_free(&r->branches);
-    vec_free(&r->turns);
-    vec_free(&r->parallel);
-    vec_free(&r->waits);
-    vec_free(&r->creators);
-    vec_free(&r->resources);
-    vec_free(&r->links);
-    vec_free(&r->transfers);
-    vec_free(&r->transferred);
-    vec_free(&r->labels);
-    vec_free(&r->label_sets);
-    arena_deinit(&r->arena);
-}
 
 /* Kept in the order of objects. Objects mostly get theirs in that order, so that the place is found
  * from the end. */
@@ -222,108 +185,6 @@ uint32_t recording_part_of(const struct recording *r, uint32_t process)
             high = middle;
     }
     return low;
-}
-
-/* --- what readers check ---------------------------------------------------------------------- */
-
-/* For indices that may be missing. */
-static bool is_index_or_none(uint32_t index, size_t len)
-{
-    return index < len || index == RECORDING_NONE;
-}
-
-/* The first item of a list, `at`, for which `holds` is false makes the message. */
-#define EACH(list, type, what, holds)                                           \
-    for (size_t i = 0; i < r->list.len; i++) {                                  \
-        const struct type *at = &r->list.at[i];                                 \
-        if (!(holds))                                                           \
-            return err_set(e, what " %zu of the recording is not possible", i); \
-    }
-
-/* The root has no parent and no object; all others have both. Weights must have a sum over all
- * events together, which is more than any report adds up. */
-bool recording_check(const struct recording *r, struct err *e)
-{
-    size_t objects = r->objects.len, processes = r->processes.len;
-    uint64_t sum = 0; /* of weights, which must have one */
-    if (!r->nodes.len)
-        return err_set(e, "the recording has no root of its stacks");
-    if (r->samples.len && !r->slice_ns)
-        return err_set(e, "the recording has samples, but no length of its slices");
-    EACH(texts, recording_text, "text", at->key && at->value)
-    EACH(objects, recording_object, "object",
-         at->kind < RECORDING_OBJECT_KINDS && at->build_id_bytes <= RECORDING_BUILD_ID_BYTES &&
-             at->low <= at->high && (at->path || at->kind != RECORDING_OBJECT_FILE) &&
-             is_index_or_none(at->process, processes) &&
-             (at->kind != RECORDING_OBJECT_GENERATED || at->process != RECORDING_NONE))
-    EACH(symbols, recording_symbol, "symbol",
-         at->object < objects && at->name && at->start + at->size >= at->start &&
-             (!i || at[-1].object < at->object ||
-              (at[-1].object == at->object && at[-1].start <= at->start)))
-    EACH(excerpts, recording_excerpt, "excerpt",
-         at->object < objects && r->objects.at[at->object].kind == RECORDING_OBJECT_FILE &&
-             at->bytes.len && (!i || at[-1].object <= at->object))
-    EACH(nodes, recording_node, "node", !i || (at->parent < i && at->object < objects))
-    EACH(processes, recording_process, "process",
-         (at->program == RECORDING_NONE ||
-          (at->program < objects && r->objects.at[at->program].kind == RECORDING_OBJECT_FILE)) &&
-             (!at->end_ns || at->start_ns <= at->end_ns) && at->name)
-    EACH(threads, recording_thread, "thread",
-         at->process < processes && (!at->end_ns || at->start_ns <= at->end_ns) &&
-             !at->name[RECORDING_THREAD_NAME_BYTES])
-    EACH(events, recording_event, "event", at->name && at->unit <= RECORDING_UNIT_BYTES)
-    EACH(samples, recording_sample, "sample",
-         at->slice < MOST_SLICES && at->thread < r->threads.len && at->event < r->events.len &&
-             at->node < r->nodes.len && (!at->labels || at->labels < r->label_sets.len) &&
-             !__builtin_add_overflow(sum, at->weight, &sum))
-    EACH(labels, recording_label, "label", at->key && at->value)
-    EACH(label_sets, recording_label_set, "set of labels",
-         at->first <= r->labels.len && at->len <= r->labels.len - at->first &&
-             (i || (!at->len && !at->has_span)))
-    EACH(marks, recording_mark, "mark", at->name && is_index_or_none(at->process, processes))
-    EACH(losses, recording_loss, "loss", at->kind < RECORDING_LOSSES && at->text)
-    /* Each part has a process of its own, and the first begins with the first. */
-    EACH(parts, recording_part, "part",
-         at->process < processes && (i ? at[-1].process < at->process : at->process == 0))
-    EACH(ranks, recording_rank, "rank",
-         at->process < processes && (!i || at[-1].process < at->process) &&
-             at->rank != RECORDING_NONE && (!at->size || at->rank < at->size) && at->launcher &&
-             at->host)
-    EACH(resources, recording_resource, "resource",
-         at->kind < RECORDING_RESOURCE_KINDS && is_index_or_none(at->process, processes))
-    /* The first step of a chain waits for something; weights have a sum here as well. */
-    sum = 0;
-    EACH(links, recording_link, "link",
-         (at->parent < i || at->parent == RECORDING_NONE) && at->node < r->nodes.len &&
-             is_index_or_none(at->thread, r->threads.len) &&
-             is_index_or_none(at->resource, r->resources.len) && at->doing < RECORDING_DOINGS &&
-             (at->parent != RECORDING_NONE || at->resource != RECORDING_NONE) &&
-             !__builtin_add_overflow(sum, at->ns, &sum))
-    sum = 0;
-    EACH(transfers, recording_transfer, "transfer",
-         at->thread < r->threads.len && is_index_or_none(at->resource, r->resources.len) &&
-             at->node < r->nodes.len && at->is_write <= 1 &&
-             !__builtin_add_overflow(sum, at->bytes, &sum))
-    EACH(arcs, recording_arc, "arc",
-         is_index_or_none(at->from_object, objects) && is_index_or_none(at->self_object, objects))
-    EACH(branches, recording_branch, "branch",
-         is_index_or_none(at->from_object, objects) && is_index_or_none(at->to_object, objects) &&
-             at->missed <= at->count &&
-             (!at->end || (at->to_object != RECORDING_NONE && at->end >= at->to)))
-    EACH(turns, recording_turn, "turn",
-         r->slice_ns && at->slice < MOST_SLICES && at->thread < r->threads.len)
-    EACH(parallel, recording_parallel, "number of threads that ran",
-         r->slice_ns && at->slice < MOST_SLICES && at->threads)
-    EACH(waits, recording_wait, "wait",
-         at->thread < r->threads.len && is_index_or_none(at->node, r->nodes.len) &&
-             at->from_ns + at->length_ns >= at->from_ns && at->woken < RECORDING_WAKERS &&
-             at->waker < r->threads.len && at->woke_ns <= at->length_ns &&
-             (!i || at[-1].thread < at->thread ||
-              (at[-1].thread == at->thread && at[-1].from_ns <= at->from_ns)))
-    EACH(creators, recording_creator, "creator",
-         at->thread < r->threads.len && at->creator < r->threads.len &&
-             (!i || at[-1].thread < at->thread))
-    return true;
 }
 
 /* The events that the recorder can sample by, by their numbers in its files. */

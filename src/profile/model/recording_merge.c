@@ -9,12 +9,12 @@
  * touched: machines and units are compared first.
  *
  *     list           of `into`   of `from`   becomes
- *     processes      0 1 2       0 1         0 1 2 3 4        (+ m->processes)
- *     objects        0 1         0 1         0 1 2            (m->objects: 1 -> 0, say, 0 -> 2)
+ *     processes      0 1 2       0 1         0 1 2 3 4        (+ had)
+ *     objects        0 1         0 1         0 1 2            (a map: 1 -> 0, say, 0 -> 2)
  *
  * Merging keeps sums of samples, weights, calls and losses. It is not commutative in the order
  * of lists: what the first run says (machine, command, method) stands for all. */
-#include "profile/model/recording.h"
+#include "profile/model/recording_lists.h"
 
 #include "base/sort.h"
 #include "base/build_id.h"
@@ -30,11 +30,12 @@ struct recording_merging {
     struct recording *into;
     const struct recording *from;
     struct arena scratch;
-    uint32_t *objects, *events, *nodes, *labels; /* of `from`: those of `into` */
-    uint32_t processes, threads;                 /* how many there were */
-    recording_agree *agree;                      /* or NULL */
-    bool is_one_job;                             /* they ran together */
-    uint64_t begin_ns;                           /* of `from`, in the time of `into` */
+    /* By list: of each item of `from`, its number in `into`; without a map, it is that many more.
+     */
+    uint32_t *maps[RECORDING_LISTS], had[RECORDING_LISTS];
+    recording_agree *agree; /* or NULL */
+    bool is_one_job;        /* they ran together */
+    uint64_t begin_ns;      /* of `from`, in the time of `into` */
 };
 
 static const char *merge_text(struct recording_merging *m, const char *text)
@@ -85,15 +86,10 @@ static uint32_t merge_object(struct recording_merging *m, uint32_t number)
     }
     struct recording_object added = *o;
     added.path = merge_text(m, o->path);
-    added.process = o->process == RECORDING_NONE ? RECORDING_NONE : o->process + m->processes;
+    added.process = o->process == RECORDING_NONE ? RECORDING_NONE
+                                                 : o->process + m->had[RECORDING_LIST_PROCESSES];
     vec_push(&into->objects, added);
     return (uint32_t)into->objects.len - 1;
-}
-
-/* The object's new number; none stays none. */
-static uint32_t merge_moved_object(const struct recording_merging *m, uint32_t object)
-{
-    return object == RECORDING_NONE ? RECORDING_NONE : m->objects[object];
 }
 
 static int merge_by_start(const void *left, const void *right)
@@ -112,7 +108,7 @@ static void merge_symbols(struct recording_merging *m)
     struct recording *into = m->into;
     for (size_t i = 0; i < m->from->symbols.len; i++) {
         struct recording_symbol s = m->from->symbols.at[i];
-        s.object = m->objects[s.object];
+        s.object = m->maps[RECORDING_LIST_OBJECTS][s.object];
         s.name = merge_text(m, s.name);
         vec_push(&into->symbols, s);
     }
@@ -131,14 +127,14 @@ static bool merge_events(struct recording_merging *m, struct err *e)
 {
     struct recording *into = m->into;
     bool *is_taken = ARENA_NEW(&m->scratch, bool, into->events.len + m->from->events.len);
-    m->events = ARENA_NEW(&m->scratch, uint32_t, m->from->events.len);
+    m->maps[RECORDING_LIST_EVENTS] = ARENA_NEW(&m->scratch, uint32_t, m->from->events.len);
     for (size_t i = 0; i < m->from->events.len; i++) {
         struct recording_event event = m->from->events.at[i];
         uint32_t number = 0;
         while (number < into->events.len &&
                (is_taken[number] || strcmp(into->events.at[number].name, event.name)))
             number++;
-        m->events[i] = number;
+        m->maps[RECORDING_LIST_EVENTS][i] = number;
         is_taken[number] = true;
         if (number == into->events.len) {
             event.name = merge_text(m, event.name);
@@ -160,13 +156,14 @@ static void merge_nodes(struct recording_merging *m)
     for (uint32_t i = 1; i < into->nodes.len; i++)
         map_at(&known, map_two(into->nodes.at[i].parent, into->nodes.at[i].object),
                into->nodes.at[i].address, i, NULL);
-    m->nodes = ARENA_NEW(&m->scratch, uint32_t, m->from->nodes.len);
+    uint32_t *nodes = m->maps[RECORDING_LIST_NODES] =
+        ARENA_NEW(&m->scratch, uint32_t, m->from->nodes.len);
     for (uint32_t i = 1; i < m->from->nodes.len; i++) {
         struct recording_node n = m->from->nodes.at[i];
         bool is_new;
-        n.parent = m->nodes[n.parent];
-        n.object = m->objects[n.object];
-        m->nodes[i] =
+        n.parent = nodes[n.parent];
+        n.object = m->maps[RECORDING_LIST_OBJECTS][n.object];
+        nodes[i] =
             map_index(&known, map_two(n.parent, n.object), n.address, into->nodes.len, &is_new);
         if (is_new)
             vec_push(&into->nodes, n);
@@ -259,23 +256,21 @@ static enum merge_relation merge_relation_of(const struct recording *into,
     return same ? MERGE_MIXED : other ? MERGE_APART : MERGE_ONE_JOB;
 }
 
-/* All times of `into`, later by that much. */
+/* All times of `into`, later by that much; an end of 0 is none. */
 static void merge_shift(struct recording *into, uint64_t by_ns)
 {
-    for (size_t i = 0; i < into->processes.len; i++) {
-        struct recording_process *p = &into->processes.at[i];
-        p->start_ns += by_ns;
-        p->end_ns += p->end_ns ? by_ns : 0;
-    }
-    for (size_t i = 0; i < into->threads.len; i++) {
-        struct recording_thread *t = &into->threads.at[i];
-        t->start_ns += by_ns;
-        t->end_ns += t->end_ns ? by_ns : 0;
-    }
-    for (size_t i = 0; i < into->marks.len; i++)
-        into->marks.at[i].at_ns += by_ns;
-    for (size_t i = 0; i < into->waits.len; i++)
-        into->waits.at[i].from_ns += by_ns;
+    for (size_t i = 0; i < recording_records_len; i++)
+        for (uint32_t k = 0; k < recording_records[i].len; k++) {
+            const struct recording_field *f = &recording_records[i].fields[k];
+            struct recording_items items = recording_items_of(into, recording_records[i].list);
+            bool is_time = f->meaning == RECORDING_IS_TIME || f->meaning == RECORDING_IS_END;
+            for (size_t n = 0; n < items.len && is_time; n++) {
+                uint8_t *item = items.at + n * items.item_bytes;
+                uint64_t at_ns = recording_field_get(item, f);
+                if (at_ns || f->meaning == RECORDING_IS_TIME)
+                    recording_field_set(item, f, at_ns + by_ns);
+            }
+        }
 }
 
 /* Side by side: start, end and slices of both together, and the samples of `into` in those. How
@@ -340,48 +335,95 @@ static void merge_slices(struct recording_merging *m)
             merge_slice_at(into, was * into->parallel.at[i].slice + was / 2);
 }
 
+/* The slice of `into` in which the middle of one of `from` lies. */
+static uint32_t merge_moved_slice(const struct recording_merging *m, uint32_t slice)
+{
+    const struct recording *from = m->from, *into = m->into;
+    if (m->is_one_job)
+        return (uint32_t)(merge_grid_at(from, slice, into->slice_ns) -
+                          into->start_real_ns / into->slice_ns);
+    return merge_slice_at(into, into->length_ns + from->slice_ns * slice + from->slice_ns / 2);
+}
+
+/* --- lists by their fields ------------------------------------------------------------------- */
+
+/* The number in `into` of what has a number in `from`. */
+static uint64_t merge_renumbered(const struct recording_merging *m, uint32_t list, uint64_t number)
+{
+    return m->maps[list] ? m->maps[list][number] : number + m->had[list];
+}
+
+/* What a number of `from` becomes in `into`. */
+static uint64_t merge_number(const struct recording_merging *m, const struct recording_field *f,
+                             uint64_t value)
+{
+    if (f->refers_to && f->coding == RECORDING_AS_INDEX && value == RECORDING_NONE)
+        return value;
+    if (f->refers_to)
+        return merge_renumbered(m, f->refers_to, value);
+    if (f->meaning == RECORDING_IS_SLICE)
+        return merge_moved_slice(m, (uint32_t)value);
+    return f->meaning == RECORDING_IS_END && !value ? 0 : value + m->begin_ns;
+}
+
+/* One field of the items that have just come from `from`. */
+static void merge_field(struct recording_merging *m, const struct recording_field *f,
+                        struct recording_items items)
+{
+    bool is_text = f->coding == RECORDING_AS_STRING || f->coding == RECORDING_AS_MAYBE_STRING;
+    if (!is_text && !f->refers_to && !f->meaning)
+        return;
+    for (uint8_t *item = items.at, *end = item + items.len * items.item_bytes; item < end;
+         item += items.item_bytes)
+        if (is_text)
+            recording_field_set_text(item, f, merge_text(m, recording_field_text(item, f)));
+        else
+            recording_field_set(item, f, merge_number(m, f, recording_field_get(item, f)));
+}
+
+/* The items of `from` come after those of `into`. What they refer to has its numbers already. */
+static void merge_list(struct recording_merging *m, enum recording_list list)
+{
+    struct recording_items items = recording_items_of(m->from, list);
+    if (!items.len)
+        return;
+    const uint8_t *from = items.at;
+    items.at = recording_items_add(m->into, list, items.len);
+    memcpy(items.at, from, items.len * items.item_bytes);
+    for (size_t i = 0; i < recording_records_len; i++)
+        for (uint32_t k = 0; recording_records[i].list == list && k < recording_records[i].len; k++)
+            merge_field(m, &recording_records[i].fields[k], items);
+}
+
 /* Times by slices: only if all that is merged has them. */
 static void merge_turns(struct recording_merging *m)
 {
-    const struct recording *from = m->from;
     struct recording *into = m->into;
-    bool is_known = from->turns.len && !m->is_one_job && (into->turns.len || !m->processes);
-    if (!is_known)
+    bool is_first = !m->had[RECORDING_LIST_PROCESSES];
+    if (m->from->turns.len && !m->is_one_job && (into->turns.len || is_first)) {
+        merge_list(m, RECORDING_LIST_TURNS);
+        merge_list(m, RECORDING_LIST_PARALLEL);
+    } else {
         into->turns.len = into->parallel.len = 0;
-    for (size_t i = 0; i < from->turns.len && is_known; i++) {
-        struct recording_turn t = from->turns.at[i];
-        uint64_t at_ns = from->slice_ns * t.slice + from->slice_ns / 2;
-        t.slice = merge_slice_at(into, into->length_ns + at_ns);
-        t.thread += m->threads;
-        vec_push(&into->turns, t);
     }
-    for (size_t i = 0; i < from->parallel.len && is_known; i++) {
-        struct recording_parallel p = from->parallel.at[i];
-        uint64_t at_ns = from->slice_ns * p.slice + from->slice_ns / 2;
-        p.slice = merge_slice_at(into, into->length_ns + at_ns);
-        vec_push(&into->parallel, p);
-    }
-    for (size_t i = 0; i < from->waits.len; i++) {
-        struct recording_wait w = from->waits.at[i];
-        w.thread += m->threads;
-        w.waker += w.woken >= RECORDING_WAKER_SOFT ? m->threads : 0;
-        w.node = w.node == RECORDING_NONE ? RECORDING_NONE : m->nodes[w.node];
-        w.from_ns += m->begin_ns;
-        vec_push(&into->waits, w);
-    }
-    for (size_t i = 0; i < from->creators.len; i++) {
-        struct recording_creator c = from->creators.at[i];
-        c.thread += m->threads;
-        c.creator += m->threads;
-        vec_push(&into->creators, c);
-    }
+}
+
+/* A waker is a thread only of the last two kinds. */
+static void merge_waits(struct recording_merging *m)
+{
+    size_t first = m->into->waits.len;
+    merge_list(m, RECORDING_LIST_WAITS);
+    for (size_t i = first; i < m->into->waits.len; i++)
+        if (m->into->waits.at[i].woken >= RECORDING_WAKER_SOFT)
+            m->into->waits.at[i].waker += m->had[RECORDING_LIST_THREADS];
 }
 
 /* Sets of both side by side: users want a value of a key, not a set. */
 static void merge_labels(struct recording_merging *m)
 {
     struct recording *into = m->into;
-    m->labels = ARENA_NEW(&m->scratch, uint32_t, m->from->label_sets.len + 1);
+    m->maps[RECORDING_LIST_LABEL_SETS] =
+        ARENA_NEW(&m->scratch, uint32_t, m->from->label_sets.len + 1);
     if (m->from->label_sets.len && !into->label_sets.len)
         vec_push(&into->label_sets, (struct recording_label_set){0});
     uint32_t first = (uint32_t)into->labels.len;
@@ -392,7 +434,7 @@ static void merge_labels(struct recording_merging *m)
     for (size_t i = 1; i < m->from->label_sets.len; i++) {
         struct recording_label_set set = m->from->label_sets.at[i];
         set.first += first;
-        m->labels[i] = (uint32_t)into->label_sets.len;
+        m->maps[RECORDING_LIST_LABEL_SETS][i] = (uint32_t)into->label_sets.len;
         vec_push(&into->label_sets, set);
     }
 }
@@ -405,43 +447,12 @@ static void merge_samples(struct recording_merging *m)
     vec_reserve(&into->samples, into->samples.len + from->samples.len);
     for (size_t i = 0; i < from->samples.len; i++) {
         struct recording_sample s = from->samples.at[i];
-        uint64_t at_ns = from->slice_ns * s.slice + from->slice_ns / 2;
-        s.slice = m->is_one_job ? (uint32_t)(merge_grid_at(from, s.slice, into->slice_ns) -
-                                             into->start_real_ns / into->slice_ns)
-                                : merge_slice_at(into, into->length_ns + at_ns);
-        s.thread += m->threads;
-        s.event = m->events[s.event];
-        s.node = m->nodes[s.node];
-        s.labels = m->labels[s.labels];
+        s.slice = merge_moved_slice(m, s.slice);
+        s.thread += m->had[RECORDING_LIST_THREADS];
+        s.event = m->maps[RECORDING_LIST_EVENTS][s.event];
+        s.node = m->maps[RECORDING_LIST_NODES][s.node];
+        s.labels = m->maps[RECORDING_LIST_LABEL_SETS][s.labels];
         vec_push(&into->samples, s);
-    }
-}
-
-/* An end of 0 means that it was still running, and stays. */
-static uint64_t merge_moved_end(const struct recording_merging *m, uint64_t end_ns)
-{
-    return end_ns ? end_ns + m->begin_ns : 0;
-}
-
-static void merge_processes(struct recording_merging *m)
-{
-    struct recording *into = m->into;
-    for (size_t i = 0; i < m->from->processes.len; i++) {
-        struct recording_process p = m->from->processes.at[i];
-        p.program = merge_moved_object(m, p.program);
-        p.start_ns += m->begin_ns;
-        p.end_ns = merge_moved_end(m, p.end_ns);
-        p.name = merge_text(m, p.name);
-        p.command = merge_text(m, p.command);
-        p.why_unseen = merge_text(m, p.why_unseen);
-        vec_push(&into->processes, p);
-    }
-    for (size_t i = 0; i < m->from->threads.len; i++) {
-        struct recording_thread t = m->from->threads.at[i];
-        t.process += m->processes;
-        t.start_ns += m->begin_ns;
-        t.end_ns = merge_moved_end(m, t.end_ns);
-        vec_push(&into->threads, t);
     }
 }
 
@@ -470,22 +481,11 @@ static void merge_loss(struct recording_merging *m, const struct recording_loss 
     vec_push(&into->losses, added);
 }
 
-/* Texts are those of the first run that has any; marks and losses are of both. */
+/* Texts are those of the first run that has any; losses are of both. */
 static void merge_notes(struct recording_merging *m)
 {
-    struct recording *into = m->into;
-    bool is_first = !into->texts.len;
-    for (size_t i = 0; is_first && i < m->from->texts.len; i++)
-        vec_push(&into->texts, (struct recording_text){merge_text(m, m->from->texts.at[i].key),
-                                                       merge_text(m, m->from->texts.at[i].value)});
-    for (size_t i = 0; i < m->from->marks.len; i++) {
-        struct recording_mark mark = m->from->marks.at[i];
-        mark.at_ns += m->begin_ns;
-        mark.process =
-            mark.process == RECORDING_NONE ? RECORDING_NONE : mark.process + m->processes;
-        mark.name = merge_text(m, mark.name);
-        vec_push(&into->marks, mark);
-    }
+    if (!m->into->texts.len)
+        merge_list(m, RECORDING_LIST_TEXTS);
     for (size_t i = 0; i < m->from->losses.len; i++)
         merge_loss(m, &m->from->losses.at[i]);
 }
@@ -494,80 +494,16 @@ static void merge_notes(struct recording_merging *m)
 static void merge_parts(struct recording_merging *m)
 {
     struct recording *into = m->into;
-    if (m->processes && !into->parts.len)
+    if (m->had[RECORDING_LIST_PROCESSES] && !into->parts.len)
         return;
     if (!m->from->parts.len)
         into->parts.len = 0;
-    for (size_t i = 0; i < m->from->parts.len; i++) {
-        struct recording_part part = m->from->parts.at[i];
-        part.process += m->processes;
-        vec_push(&into->parts, part);
-    }
-}
-
-static void merge_ranks(struct recording_merging *m)
-{
-    for (size_t i = 0; i < m->from->ranks.len; i++) {
-        struct recording_rank rank = m->from->ranks.at[i];
-        rank.process += m->processes;
-        rank.launcher = merge_text(m, rank.launcher);
-        rank.host = merge_text(m, rank.host);
-        vec_push(&m->into->ranks, rank);
-    }
-}
-
-/* Side by side, as their threads are: what two runs waited for is not one thing. */
-static void merge_links(struct recording_merging *m)
-{
-    uint32_t resources = (uint32_t)m->into->resources.len, links = (uint32_t)m->into->links.len;
-    for (size_t i = 0; i < m->from->resources.len; i++) {
-        struct recording_resource one = m->from->resources.at[i];
-        one.process += one.process == RECORDING_NONE ? 0 : m->processes;
-        one.name = merge_text(m, one.name);
-        vec_push(&m->into->resources, one);
-    }
-    for (size_t i = 0; i < m->from->links.len; i++) {
-        struct recording_link link = m->from->links.at[i];
-        link.parent += link.parent == RECORDING_NONE ? 0 : links;
-        link.thread += link.thread == RECORDING_NONE ? 0 : m->threads;
-        link.resource += link.resource == RECORDING_NONE ? 0 : resources;
-        link.node = m->nodes[link.node];
-        vec_push(&m->into->links, link);
-    }
-    for (size_t i = 0; i < m->from->transfers.len; i++) {
-        struct recording_transfer one = m->from->transfers.at[i];
-        one.thread += m->threads;
-        one.resource += one.resource == RECORDING_NONE ? 0 : resources;
-        one.node = m->nodes[one.node];
-        vec_push(&m->into->transfers, one);
-    }
-    for (size_t i = 0; i < m->from->transferred.len; i++)
-        vec_push(&m->into->transferred, m->from->transferred.at[i]);
-}
-
-static void merge_calls(struct recording_merging *m)
-{
-    for (size_t i = 0; i < m->from->arcs.len; i++) {
-        struct recording_arc arc = m->from->arcs.at[i];
-        arc.from_object = merge_moved_object(m, arc.from_object);
-        arc.self_object = merge_moved_object(m, arc.self_object);
-        vec_push(&m->into->arcs, arc);
-    }
-    for (size_t i = 0; i < m->from->blocks.len; i++) {
-        struct recording_block block = m->from->blocks.at[i];
-        block.object = m->objects[block.object];
-        vec_push(&m->into->blocks, block);
-    }
+    merge_list(m, RECORDING_LIST_PARTS);
 }
 
 static void merge_branches(struct recording_merging *m)
 {
-    for (size_t i = 0; i < m->from->branches.len; i++) {
-        struct recording_branch branch = m->from->branches.at[i];
-        branch.from_object = merge_moved_object(m, branch.from_object);
-        branch.to_object = merge_moved_object(m, branch.to_object);
-        vec_push(&m->into->branches, branch);
-    }
+    merge_list(m, RECORDING_LIST_BRANCHES);
     if (m->from->branches.len)
         m->into->branches.len = recording_sum_branches(m->into->branches.at, m->into->branches.len);
 }
@@ -600,11 +536,20 @@ static struct recording_merging merge_merging_of(struct recording *into,
     if (!into->nodes.len)
         vec_push(&into->nodes,
                  (struct recording_node){.parent = RECORDING_NONE, .object = RECORDING_NONE});
-    return (struct recording_merging){.into = into,
-                                      .from = from,
-                                      .processes = (uint32_t)into->processes.len,
-                                      .threads = (uint32_t)into->threads.len};
+    struct recording_merging m = {.into = into, .from = from};
+    for (uint32_t list = RECORDING_LIST_NONE + 1; list < RECORDING_LISTS; list++)
+        m.had[list] = (uint32_t)recording_items_of(into, list).len;
+    return m;
 }
+
+/* What two runs have of these is not one thing: their processes, threads and what those waited for
+ * are different ones. */
+static const enum recording_list SIDE_BY_SIDE[] = {
+    RECORDING_LIST_PROCESSES, RECORDING_LIST_THREADS,     RECORDING_LIST_MARKS,
+    RECORDING_LIST_RANKS,     RECORDING_LIST_RESOURCES,   RECORDING_LIST_LINKS,
+    RECORDING_LIST_TRANSFERS, RECORDING_LIST_TRANSFERRED, RECORDING_LIST_CREATORS,
+    RECORDING_LIST_ARCS,      RECORDING_LIST_BLOCKS,
+};
 
 /* The order of the calls matters: maps of objects and events are needed by what follows, as is
  * begin_ns, and into->length_ns is where the next begins until merge_facts() moves it. */
@@ -625,26 +570,26 @@ bool recording_merge_by(struct recording *into, const struct recording *from,
     m.is_one_job = relation == MERGE_ONE_JOB;
     bool ok = merge_events(&m, e);
     if (ok) {
-        m.objects = ARENA_NEW(&m.scratch, uint32_t, m.from->objects.len);
+        uint32_t *objects = m.maps[RECORDING_LIST_OBJECTS] =
+            ARENA_NEW(&m.scratch, uint32_t, m.from->objects.len);
         for (uint32_t i = 0; i < m.from->objects.len; i++)
-            m.objects[i] = merge_object(&m, i);
+            objects[i] = merge_object(&m, i);
         merge_symbols(&m);
         /* Excerpts of one object that both have are kept once. */
         for (size_t i = 0; i < m.from->excerpts.len; i++)
-            recording_add_excerpt(m.into, m.objects[m.from->excerpts.at[i].object],
+            recording_add_excerpt(m.into, objects[m.from->excerpts.at[i].object],
                                   m.from->excerpts.at[i].bytes);
         merge_nodes(&m);
         merge_slices(&m);
         merge_labels(&m);
         merge_samples(&m);
         merge_turns(&m);
-        merge_processes(&m);
+        merge_waits(&m);
         merge_notes(&m);
         merge_parts(&m);
-        merge_ranks(&m);
-        merge_links(&m);
-        merge_calls(&m);
         merge_branches(&m);
+        for (size_t i = 0; i < sizeof SIDE_BY_SIDE / sizeof *SIDE_BY_SIDE; i++)
+            merge_list(&m, SIDE_BY_SIDE[i]);
         merge_facts(&m);
         if (m.is_one_job)
             recording_sum_calls(into);
@@ -752,13 +697,15 @@ size_t recording_sum_branches(struct recording_branch *at, size_t len)
 void recording_add_calls(struct recording *into, const struct recording *from)
 {
     struct recording_merging m = merge_merging_of(into, from);
-    m.objects = ARENA_NEW(&m.scratch, uint32_t, from->objects.len);
+    uint32_t *objects = m.maps[RECORDING_LIST_OBJECTS] =
+        ARENA_NEW(&m.scratch, uint32_t, from->objects.len);
     for (size_t i = 0; i < from->objects.len; i++) {
         uint32_t kind = from->objects.at[i].kind;
         bool has_calls = kind == RECORDING_OBJECT_FILE || kind == RECORDING_OBJECT_VDSO;
-        m.objects[i] = has_calls ? merge_object(&m, (uint32_t)i) : RECORDING_NONE;
+        objects[i] = has_calls ? merge_object(&m, (uint32_t)i) : RECORDING_NONE;
     }
-    merge_calls(&m);
+    merge_list(&m, RECORDING_LIST_ARCS);
+    merge_list(&m, RECORDING_LIST_BLOCKS);
     recording_sum_calls(into);
     arena_deinit(&m.scratch);
 }

@@ -101,6 +101,8 @@ static void fill_waits(struct recording *r)
     vec_push(&r->links, (struct recording_link){RECORDING_NONE, 1, 5, 0, 0, 2, 0});
     vec_push(&r->links, (struct recording_link){0, RECORDING_NONE, 0, RECORDING_NONE,
                                                 RECORDING_DOING_CIRCLE, 0, UINT64_C(1) << 62});
+    vec_push(&r->transfers, (struct recording_transfer){1, 1, 5, 1, 2, 300, 40, 5});
+    vec_push(&r->transferred, (struct recording_transferred){1, 300, 2, 3, 4, 500});
 }
 
 /* The middle samples have labels, some with a span, some with none at all. */
@@ -297,6 +299,76 @@ CASE(test_round_trip)
     writer_deinit(&twice);
     recording_deinit(&r);
     recording_deinit(&back);
+}
+
+/* Another text or number; what is written need not pass a check. */
+static void change_field(uint8_t *item, const struct recording_field *f)
+{
+    if (recording_field_is_text(f))
+        recording_field_set_text(item, f, "changed");
+    else
+        recording_field_set(item, f, recording_field_get(item, f) ^ 1);
+}
+
+/* Every field of every table is in the file: another value makes other bytes. A number that refers
+ * to a list is below its length, and one with a bound below that. */
+CASE(test_every_field_of_every_list)
+{
+    size_t fields = 0, bounds = 0;
+    for (size_t i = 0; i < recording_records_len; i++)
+        for (uint32_t k = 0; k < recording_records[i].len; k++) {
+            const struct recording_record *record = &recording_records[i];
+            const struct recording_field *f = &record->fields[k];
+            struct recording r = full_run();
+            struct err e = {0};
+            struct writer was = written(&r);
+            uint8_t *item = (uint8_t *)&r;
+            struct recording_items items = {0};
+            if (record->list) {
+                items = recording_items_of(&r, record->list);
+                assert_true(items.len > 0);
+                item = items.at + (items.len - 1) * items.item_bytes;
+            }
+            change_field(item, f);
+            struct writer is = written(&r);
+            if (is.out.len == was.out.len && !memcmp(is.out.at, was.out.at, was.out.len))
+                fail_msg("the record with tag %u does not have its field %u", record->tag, k);
+            fields++;
+            if (f->refers_to || f->below) {
+                size_t most = f->refers_to ? recording_items_of(&r, f->refers_to).len : f->below;
+                recording_field_set(item, f, most);
+                assert_false(recording_check(&r, &e));
+                assert_non_null(strstr(e.line, recording_list_name(record->list)));
+                bounds++;
+            }
+            writer_deinit(&was);
+            writer_deinit(&is);
+            recording_deinit(&r);
+        }
+    assert_true(fields > 90 && bounds > 25);
+}
+
+/* A tag is a record's, and a reader knows each that is written. */
+CASE(test_every_record)
+{
+    struct recording r = full_run();
+    struct writer w = written(&r);
+    r.waits.at[0].woken = RECORDING_WAKER_THREAD;
+    for (size_t i = 0; i < recording_records_len; i++)
+        assert_ptr_equal(recording_record_of(recording_records[i].tag), &recording_records[i]);
+    writer_deinit(&w);
+    w = written(&r);
+    size_t at = 12, records = 0;
+    for (; at < w.out.len; records++) {
+        uint32_t tag = bytes_u32(w.out.at + at, false);
+        uint64_t n = bytes_u64(w.out.at + at + 4, false);
+        assert_true(tag <= RECORDING_TAG_STRINGS || recording_record_of(tag));
+        at += 12 + n;
+    }
+    /* All, and STRINGS and END. */
+    assert_int_equal(records, recording_records_len + 2);
+    writer_deinit(&w);
+    recording_deinit(&r);
 }
 
 /* An empty list of each kind, and none of the optional texts. */
