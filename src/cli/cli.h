@@ -116,11 +116,6 @@ typedef bool output_writer(void *context, struct out *out, struct err *e);
 MUST_CHECK bool output_to(const char *path, output_writer *write, void *context,
                           struct out *standard, struct err *e);
 
-/* Two profiles for compilers: prints what they share, and which functions lost their counts;
- * *shared is the part that is common (overlap.c). */
-MUST_CHECK bool source_profiles_compare(char *const *names, bool is_json, uint64_t limit,
-                                        double *shared, struct out *out, struct err *e);
-
 /* Makes the folders above a name, as mkdir -p does; another process may be faster. */
 MUST_CHECK bool folders_above(const char *name, struct arena *a, struct err *e);
 

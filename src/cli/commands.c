@@ -28,7 +28,6 @@ extern const struct command command_html;
 extern const struct command command_tui;
 extern const struct command command_export;
 extern const struct command command_optimize;
-extern const struct command command_overlap;
 extern const struct command command_doctor;
 extern const struct command command_info;
 extern const struct command command_receive;
@@ -65,7 +64,6 @@ const struct command *const commands[] = {
     &command_ranks,
     &command_store,
     &command_optimize,
-    &command_overlap,
     &command_info,
     &command_merge,
     &command_convert,
@@ -141,7 +139,7 @@ const char *command_replacement(const char *name)
     /* clang-format off */
     static const struct { const char *gone, *now; } REPLACED[] = {
         {"locks", "waits"}, {"io", "waits --files"}, {"what-if", "path --if"},
-        {"order", "optimize --for lld"},
+        {"order", "optimize --for lld"}, {"overlap", "diff"},
     };
     /* clang-format on */
     for (size_t i = 0; i < sizeof REPLACED / sizeof *REPLACED; i++)

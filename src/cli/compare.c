@@ -11,10 +11,12 @@
  *    monarc diff OLD NEW                    two recordings, or two folders with coverage
  *    monarc diff PROGRAM OLD NEW            two profiles of one program
  *    monarc diff PROGRAM OLD PROGRAM NEW    two programs, each with its profile
+ *    monarc diff PROGRAM PROFILE            whether a profile for a compiler still fits
  *    monarc check --baseline OLD NEW        the same, judged */
 #include "base/file.h"
 #include "base/path.h"
 #include "cli/cli.h"
+#include "cli/compare_sources.h"
 #include "coverage/report/coverage_report.h"
 #include "profile/analysis/compare/comparison.h"
 #include "profile/report/info.h"
@@ -35,6 +37,8 @@ struct diff_request {
     struct option_list old, new;
     double confidence, least, noise; /* percent */
     bool by_lines, by_share;
+    uint64_t least_shared; /* percent */
+    bool has_least_shared;
     const char *program; /* of both sides; NULL: each names its own */
     struct arena arena;
 };
@@ -57,6 +61,10 @@ static const struct option_row DIFF_OPTIONS[] = {
      FILLS(struct diff_request, by_lines)},
     {0, "no-inlines", NULL, "inlined code is part of the function that it is in",
      FILLS(struct diff_request, view.session.has_hosts)},
+    {0, "fail-below", "P",
+     "of profiles for compilers: exit with 1 if less than P % is shared, or fits PROGRAM",
+     FILLS(struct diff_request, least_shared), .most = 100,
+     ALSO_SETS(struct diff_request, has_least_shared)},
     {0, "format", "text|json|csv|markdown", "output format (default: text)",
      NAMES_WORD(struct diff_request, view.print.format)},
     {'j', "json", NULL, "the same as --format json; docs/schema/ has its schema",
@@ -222,22 +230,28 @@ static int diff_coverage(struct diff_request *r, struct out *out, struct err *e)
     return status;
 }
 
-/* A confidence of 100 % would need infinite evidence: nothing would ever be real. */
-/* Two profiles by source position: their overlap. A difference is no failure, as of other profiles.
- * Other options have no use here, and are ignored. */
+/* Two profiles by source position, or a program and one: their overlap. A difference is no failure,
+ * unlike that of other profiles, but where --fail-below says so. Other options have no use here,
+ * and are ignored. */
 static int diff_source_profiles(const struct diff_request *r, char *const *names, struct out *out,
                                 struct err *e)
 {
+    enum { SHOWN_FUNCTIONS = 20 };
     const char *format = r->view.print.format;
-    double shared;
-    bool ok =
-        !format || !strcmp(format, REPORT_JSON) ||
-        err_in(e, names[0], "is a profile for a compiler; those are compared as text or JSON");
-    return ok && source_profiles_compare(names, format, r->view.rules.limit, &shared, out, e)
-               ? EXIT_FINE
-               : EXIT_BAD;
+    const struct view_rules *rules = &r->view.rules;
+    struct source_comparison c = {.debug_dir = r->view.session.debug_dir,
+                                  .is_json = format != NULL,
+                                  .limit = rules->shows_all ? 0
+                                           : rules->limit   ? rules->limit
+                                                            : SHOWN_FUNCTIONS,
+                                  .least = r->least_shared};
+    if (!format || !strcmp(format, REPORT_JSON))
+        return compare_sources(&c, names, out, e);
+    err_in(e, names[1], "is a profile for a compiler; those are compared as text or JSON");
+    return EXIT_BAD;
 }
 
+/* A confidence of 100 % would need infinite evidence: nothing would ever be real. */
 static int diff_run(const struct command *self, int argc, char **argv, struct out *out,
                     struct err *e)
 {
@@ -251,8 +265,12 @@ static int diff_run(const struct command *self, int argc, char **argv, struct ou
         status = EXIT_FINE;
     else if (end == OPTIONS_READ && r.confidence >= 100)
         err_set(e, "option '--confidence' needs less than 100");
-    else if (end == OPTIONS_READ && operands.len == 2 && is_source_profile(operands.at[0]))
+    else if (end == OPTIONS_READ && operands.len == 2 &&
+             (is_source_profile(operands.at[0]) || is_source_profile(operands.at[1])))
         status = diff_source_profiles(&r, operands.at, out, e);
+    else if (end == OPTIONS_READ && r.has_least_shared)
+        err_set(e, "option '--fail-below' is for profiles for compilers; 'monarc check' judges "
+                   "other comparisons");
     else if (end == OPTIONS_READ && diff_operands(&r, operands.at, operands.len, e) &&
              diff_is_coverage(&r, &is_coverage, e))
         status = is_coverage ? diff_coverage(&r, out, e) : diff_profiles(&r, out, e);
@@ -278,7 +296,7 @@ static const struct option_group DIFF_GROUPS[] = {
 };
 const struct command command_diff = {
     .name = "diff",
-    .synopsis = "[OPTION...] OLD NEW | PROGRAM OLD NEW | PROGRAM OLD PROGRAM NEW",
+    .synopsis = "[OPTION...] OLD NEW | PROGRAM OLD NEW | PROGRAM OLD PROGRAM NEW | PROGRAM PROFILE",
     .summary = "Compare two profiles, recordings, or coverage",
     OPTIONS_OF(DIFF_OPTIONS, DIFF_GROUPS),
     COLUMNS_OF(&comparison_columns, &total_columns_table),

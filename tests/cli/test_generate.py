@@ -201,7 +201,7 @@ class Options(unittest.TestCase):
                 self.assertLessEqual({"event", "process", "program", "from", "to", "phase", "force",
                                       "debug-dir", "symbols", "profile-format"}, set(options))
         self.assertCountEqual([c for c in NATIVE if "thread" not in options_of(c)],
-                         ["run", "cover", "path", "ranks", "store", "overlap", "doctor", "info", "receive", "recover", "symbols", "merge",
+                         ["run", "cover", "path", "ranks", "store", "doctor", "info", "receive", "recover", "symbols", "merge",
                           "convert"])
 
     def test_next_step(self):
@@ -238,7 +238,7 @@ class Help(unittest.TestCase):
                              (2, f"monarc: unknown command '{typed}'; did you mean '{meant}'? "
                                  "'monarc --help' lists all\n"))
         for typed, now in {"locks": "waits", "io": "waits --files", "what-if": "path --if",
-                           "order": "optimize --for lld"}.items():
+                           "order": "optimize --for lld", "overlap": "diff"}.items():
             for words in [typed, "r.monarc"], ["help", typed]:
                 done = monarc(*words)
                 self.assertEqual((done.returncode, done.stdout, done.stderr.decode()),

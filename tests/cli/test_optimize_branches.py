@@ -385,7 +385,7 @@ class Fdata(unittest.TestCase):
         found = monarc_json("diff", "x", "y", cwd=self.folder)
         self.assertAlmostEqual(found["common"], 0.75)
         self.assertEqual({f["name"] for f in found["functions"]}, {"f", "g", "h"})
-        self.assertIn("75.00 %", self.monarc("overlap", "x", "y"))
+        self.assertIn("75.00 %", self.monarc("diff", "x", "y"))
         [of] = monarc_json("info", "a", cwd=self.folder)["files"]
         self.assertEqual((of["format"], of["positions"], of["targets"]), ("fdata", 2, 1))
 
@@ -417,7 +417,7 @@ class Fdata(unittest.TestCase):
         self.assertIn("90075 branches or samples of fdata are in functions that u does not have",
                       self.monarc("optimize", "--for", "gcc", "--explain", "u", "b"))
         for words, says in ((["optimize", "--for", "bolt", "u", "b", "-o", "x"], "'monarc merge' adds up"),
-                            (["overlap", "u", "b"], "fit no other build")):
+                            (["diff", "u", "b"], "fit no other build")):
             self.assertIn(says, self.monarc(*words, status=2))
         self.write("c", "boltedcollection\n1 main 0 1 main 0 0 1\n")
         self.assertIn("a program that BOLT made", self.monarc("optimize", "--for", "gcc", "u", "c", "-o", "x", status=2))
@@ -436,7 +436,7 @@ class Fdata(unittest.TestCase):
         self.assertAlmostEqual(monarc_json("diff", "p", "p", cwd=self.folder)["common"], 1)
         self.write("x", "S 401156 3\nS 401158 1\n")
         self.write("y", "S 401156 30\nS 401160 10\n")
-        self.assertIn("75.00 %", self.monarc("overlap", "x", "y"))
+        self.assertIn("75.00 %", self.monarc("diff", "x", "y"))
         for words, says in ((["convert", "--to", "afdo", "-o", "z", "p"], "in PROGRAM"),
                             (["convert", "--to", "fdata", "-o", "z", "p"], "perf2bolt PROGRAM --pa -p p"),
                             (["convert", "--to", "preaggregated", "-o", "z", "a"], "by symbols"),

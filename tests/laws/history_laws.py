@@ -201,8 +201,8 @@ def overlap_is_shared(subject):
     a, b = sides
     if not sum(a.values()) or not sum(b.values()):
         return NOTHING
-    subject.equal(subject.json("overlap", "a.prof", "a.prof")["common"], 1, "with itself")
-    one, other = (subject.json("overlap", "--limit", "0", *two) for two in (("a.prof", "b.prof"), ("b.prof", "a.prof")))
+    subject.equal(subject.json("diff", "a.prof", "a.prof")["common"], 1, "with itself")
+    one, other = (subject.json("diff", "--all", *two) for two in (("a.prof", "b.prof"), ("b.prof", "a.prof")))
     wanted = sum(min(a.get(k, 0) / sum(a.values()), b.get(k, 0) / sum(b.values())) for k in {**a, **b})
     subject.equal([one["common"], other["common"]], [wanted] * 2, "in common")
     for row in one["functions"]:

@@ -378,7 +378,7 @@ void source_compared_text(struct out *out, const struct source_compared *c, uint
         out_printf(out, "%s\n", source_shift_word(f));
     }
     if (limit && o->len > limit)
-        out_printf(out, "%30s[%zu more functions: --limit]\n", "", o->len - (size_t)limit);
+        out_printf(out, "%30s[%zu more functions: --all]\n", "", o->len - (size_t)limit);
 }
 
 void source_compared_json(struct json *j, const struct source_compared *c)

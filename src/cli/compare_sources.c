@@ -1,33 +1,22 @@
-/* monarc overlap: what two profiles for compilers share, or how much of one a program can still
- * use.
+/* monarc diff of profiles for compilers: what two of them share, or how much of one a program can
+ * still use.
  *
- *     overlap OLD NEW           as `monarc diff` of the two
- *     overlap PROGRAM PROFILE   94.63 % of the counts in prog.afdo are at code of ./prog
- *                               2 functions changed, 1 is gone
- *                                   share     lost  function
- *                                 36.84 %  100.00 %  other  (gone)
+ *     diff OLD NEW           45.45 % of the counts are at the same places
+ *     diff PROGRAM PROFILE   94.63 % of the counts in prog.afdo are at code of ./prog
+ *                            functions: 2, changed: 1, gone: 1
+ *                                share     lost  function
+ *                              36.84 %  100.00 %  other  (gone)
  *
- * For the moment between an edit and the next measurement: is the profile that is there still worth
+ * The second is for the moment between an edit and the next measurement: is the profile still worth
  * a build? With --fail-below P, that is an exit status for scripts. */
+#include "cli/compare_sources.h"
+
 #include "cli/cli.h"
 #include "profile/analysis/source_fit.h"
 #include "profile/report/info.h"
 #include "session/source_profiles.h"
 
 #include <inttypes.h>
-
-struct overlap_request {
-    struct session_options session;
-    struct print_options print;
-    uint64_t limit, least;
-};
-
-static const struct option_row OVERLAP_OPTIONS[] = {
-    {'n', "limit", "N", "list N functions (default: 20; 0: all)",
-     FILLS(struct overlap_request, limit)},
-    {0, "fail-below", "P", "exit with 1 if less than P % is shared",
-     FILLS(struct overlap_request, least), .most = 100},
-};
 
 /* A part of nothing is none. */
 static double share(uint64_t part, uint64_t whole)
@@ -66,16 +55,16 @@ static void fit_text(struct out *out, const struct source_fit *fit, const char *
         out_char(out, '\n');
     }
     if (limit && fit->functions.len > limit)
-        out_printf(out, "%20s[%zu more functions: --limit]\n", "",
+        out_printf(out, "%20s[%zu more functions: --all]\n", "",
                    fit->functions.len - (size_t)limit);
 }
 
-/* docs/schema/overlap.schema.json. */
+/* docs/schema/diff_source_fit.schema.json. */
 static void fit_json(struct out *out, const struct source_fit *fit, const char *program,
                      const char *profile)
 {
     struct json j = {.out = out};
-    json_document_begin(&j, "overlap");
+    json_document_begin(&j, "diff_source_fit");
     json_pair_str(&j, "program", program);
     json_pair_str(&j, "profile", profile);
     json_pair_double(&j, "fits", 1 - share(fit->lost, fit->count));
@@ -99,8 +88,8 @@ static void fit_json(struct out *out, const struct source_fit *fit, const char *
 }
 
 /* How much of a profile a program can use, in *shared, 0 to 1. */
-static bool overlap_fit(const struct overlap_request *r, char *const *names, double *shared,
-                        struct out *out, struct err *e)
+static bool compare_program(const struct source_comparison *c, char *const *names, double *shared,
+                            struct out *out, struct err *e)
 {
     struct source_profile p = {.files = {0}};
     struct source_fit fit = {.count = 0};
@@ -109,7 +98,7 @@ static bool overlap_fit(const struct overlap_request *r, char *const *names, dou
     const char *why;
     const struct source_format *format = NULL;
     struct object *object =
-        object_open(names[0], &(struct object_options){.debug_dir = r->session.debug_dir}, NULL, e);
+        object_open(names[0], &(struct object_options){.debug_dir = c->debug_dir}, NULL, e);
     bool ok = object && source_profile_load(names[1], &p, &format, NULL, e);
     if (ok && source_format_is_by_address(format))
         ok = err_in(e, names[1], "is a profile of BOLT, whose addresses fit no other build");
@@ -124,10 +113,10 @@ static bool overlap_fit(const struct overlap_request *r, char *const *names, dou
         functions_keep_pieces(&functions);
         source_fit_make(&fit, &p, object, &functions);
         *shared = 1 - share(fit.lost, fit.count);
-        if (r->print.format)
+        if (c->is_json)
             fit_json(out, &fit, names[0], names[1]);
         else
-            fit_text(out, &fit, names[0], names[1], r->limit);
+            fit_text(out, &fit, names[0], names[1], c->limit);
     }
     source_fit_deinit(&fit);
     source_profile_deinit(&p);
@@ -138,7 +127,7 @@ static bool overlap_fit(const struct overlap_request *r, char *const *names, dou
 }
 
 /* Two profiles; *shared is the part of the counts that both have at the same places, 0 to 1. */
-bool source_profiles_compare(char *const *names, bool is_json, uint64_t limit, double *shared,
+static bool compare_profiles(const struct source_comparison *c, char *const *names, double *shared,
                              struct out *out, struct err *e)
 {
     struct source_profile sides[2] = {{.files = {0}}, {.files = {0}}};
@@ -151,10 +140,10 @@ bool source_profiles_compare(char *const *names, bool is_json, uint64_t limit, d
         struct source_compared compared = {names[0], names[1], &overlap};
         struct json j = {.out = out};
         *shared = overlap.common;
-        if (is_json)
+        if (c->is_json)
             source_compared_json(&j, &compared);
         else
-            source_compared_text(out, &compared, limit);
+            source_compared_text(out, &compared, c->limit);
     }
     source_profile_deinit(&sides[0]);
     source_profile_deinit(&sides[1]);
@@ -163,35 +152,12 @@ bool source_profiles_compare(char *const *names, bool is_json, uint64_t limit, d
 }
 
 /* The first operand decides: a program is looked up in, anything else is an older profile. */
-static int overlap_run(const struct command *self, int argc, char **argv, struct out *out,
-                       struct err *e)
+int compare_sources(const struct source_comparison *c, char *const *names, struct out *out,
+                    struct err *e)
 {
-    enum { DEFAULT_LIMIT = 20 };
     const double ROUNDED = 1e-9; /* in percent: the rounding error of sums of many shares */
-    struct overlap_request r = {.limit = DEFAULT_LIMIT};
-    struct operands operands;
-    enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
-    if (end != OPTIONS_READ)
-        return end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
     double shared = 0;
-    bool ok = operands.len == 2 ||
-              err_set(e, "overlap needs two operands, a program or an old profile, and a profile "
-                         "for a compiler; see 'monarc overlap --help'");
-    if (ok && is_program(operands.at[0]))
-        ok = overlap_fit(&r, operands.at, &shared, out, e);
-    else if (ok)
-        ok = source_profiles_compare(operands.at, r.print.format, r.limit, &shared, out, e);
-    return !ok ? EXIT_BAD : 100 * shared + ROUNDED < (double)r.least ? EXIT_DIFFERS : EXIT_FINE;
+    bool ok = is_program(names[0]) ? compare_program(c, names, &shared, out, e)
+                                   : compare_profiles(c, names, &shared, out, e);
+    return !ok ? EXIT_BAD : 100 * shared + ROUNDED < (double)c->least ? EXIT_DIFFERS : EXIT_FINE;
 }
-
-static const struct option_group OVERLAP_GROUPS[] = {
-    GROUP(json_set, struct overlap_request, print),
-    FILE_GROUPS(struct overlap_request, session),
-};
-const struct command command_overlap = {
-    .name = "overlap",
-    .synopsis = "[OPTION...] PROGRAM PROFILE | OLD NEW",
-    .summary = "How much of a profile for a compiler still fits a program, or another profile",
-    OPTIONS_OF(OVERLAP_OPTIONS, OVERLAP_GROUPS),
-    .run = overlap_run,
-};

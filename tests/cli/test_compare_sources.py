@@ -1,7 +1,8 @@
-"""monarc overlap: how much of a profile for a compiler still fits a program, against counts and
+"""monarc diff of profiles for compilers: how much of a profile for a compiler still fits a program, against counts and
 edits that are known."""
 
 import json
+import re
 import shutil
 import subprocess
 import tempfile
@@ -34,19 +35,19 @@ PROFILE = ("work:1000:1\n 2: 10\n 3: 500\n 5: 90\n 4: clamp:400\n  2: 400\n"
 
 
 @unittest.skipUnless(GCC, "needs gcc")
-class Overlap(unittest.TestCase):
+class Sources(unittest.TestCase):
     def setUp(self):
-        self.folder = Path(tempfile.mkdtemp(prefix="monarc-overlap-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="monarc-sources-"))
         self.addCleanup(shutil.rmtree, self.folder)
         (self.folder / "p.prof").write_text(PROFILE)
 
     def fits(self, source, status=0, options=()):
         (self.folder / "t.c").write_text(source)
         subprocess.run(["gcc", "-O2", "-g", "-o", "t", "t.c"], cwd=self.folder, check=True)
-        done = monarc("overlap", *options, "./t", "p.prof", "--json", cwd=self.folder)
+        done = monarc("diff", *options, "./t", "p.prof", "--json", cwd=self.folder)
         self.assertEqual(done.returncode, status, done.stderr)
         found = json.loads(done.stdout)
-        check_schema(self, "overlap", found)
+        check_schema(self, "diff_source_fit", found)
         self.assertEqual(found["counts"], 1100)
         return found, {f["name"]: f for f in found["functions"]}
 
@@ -74,31 +75,40 @@ class Overlap(unittest.TestCase):
         self.assertEqual(found["functions_gone"], 1)
         self.assertAlmostEqual(found["fits"], 1 - found["counts_lost"] / 1100)
         self.assertEqual([f["name"] for f in found["functions"]][0], "spare")
-        text = monarc("overlap", "./t", "p.prof", cwd=self.folder).stdout.decode()
+        text = monarc("diff", "./t", "p.prof", cwd=self.folder).stdout.decode()
         self.assertRegex(text, r"9\.09 %  100\.00 %  spare  \(gone\)")
 
-    def test_two_profiles_are_compared_as_by_diff(self):
+    def test_two_profiles(self):
         (self.folder / "q.prof").write_text("work:1:1\n 3: 1\n")
-        ours = monarc("overlap", "p.prof", "q.prof", cwd=self.folder)
-        theirs = monarc("diff", "p.prof", "q.prof", cwd=self.folder)
-        self.assertEqual(ours.stdout, theirs.stdout)
-        self.assertIn(b"45.45 % of the counts are at the same places", ours.stdout)
-        self.assertEqual(monarc("overlap", "--fail-below", 46, "p.prof", "q.prof",
-                                cwd=self.folder).returncode, 1)
+        done = monarc("diff", "p.prof", "q.prof", cwd=self.folder)
+        self.assertIn(b"45.45 % of the counts are at the same places", done.stdout)
+        for least, status in (45, 0), (46, 1):
+            done = monarc("diff", "--fail-below", least, "p.prof", "q.prof", cwd=self.folder)
+            self.assertEqual((done.returncode, done.stderr), (status, b""))
+        self.assertEqual(monarc("diff", "--fail-below", 101, "p.prof", "q.prof", cwd=self.folder).returncode, 2)
+
+    def test_many_functions(self):
+        for name in "p.prof", "q.prof":
+            (self.folder / name).write_text("".join(f"f{i}:{i}:1\n 1: {i}\n" for i in range(1, 31)))
+        for options, shown in ([], 20), (["--limit", 3], 3), (["--all"], 30):
+            text = monarc("diff", *options, "p.prof", "q.prof", cwd=self.folder).stdout.decode()
+            self.assertEqual(len(re.findall(r"(?m) % +f\d+$", text)), shown)
+            self.assertEqual(f"[{30 - shown} more functions: --all]" in text, shown < 30)
 
     def test_equal_profiles_share_all(self):
         """Ten tenths, which as doubles do not add up to 1."""
         (self.folder / "q.prof").write_text("work:1000:1\n" + "".join(f" {i}: 100\n" for i in range(1, 11)))
-        done = monarc("overlap", "--fail-below", 100, "q.prof", "q.prof", cwd=self.folder)
+        done = monarc("diff", "--fail-below", 100, "q.prof", "q.prof", cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_what_cannot_be_compared(self):
         self.fits(SOURCE)
         subprocess.run(["strip", "-o", "bare", "t"], cwd=self.folder, check=True)
-        for words, says in ((["./t"], b"two operands"), (["t.c", "p.prof"], b"is neither an AutoFDO"),
-                            (["./t", "t.c"], b"is neither an AutoFDO"), (["bare", "p.prof"], b"-g"),
+        for words, says in ((["t.c", "p.prof"], b"is neither an AutoFDO"), (["bare", "p.prof"], b"-g"),
+                            (["--csv", "./t", "p.prof"], b"text or JSON"),
+                            (["--fail-below", 5, "./t", "t.c"], b"'--fail-below' is for profiles for compilers"),
                             (["none", "p.prof"], b"none")):
-            done = monarc("overlap", *words, cwd=self.folder)
+            done = monarc("diff", *words, cwd=self.folder)
             self.assertEqual(done.returncode, 2)
             self.assertIn(says, done.stderr)
             self.assertEqual(done.stderr.count(b"\n"), 1)
@@ -110,8 +120,8 @@ class Overlap(unittest.TestCase):
         run.thread(run.process(7, 1, run.object(FILE, "./t"), "t"), 7, "t", PERIOD)
         run.sample([(0, 4096)])
         run.write(self.folder / "r.monarc")
-        for words in ["./t", "r.monarc"], ["r.monarc", "p.prof"], ["p.prof", "r.monarc"]:
-            done = monarc("overlap", *words, cwd=self.folder)
+        for words in ["r.monarc", "p.prof"], ["p.prof", "r.monarc"]:
+            done = monarc("diff", *words, cwd=self.folder)
             self.assertEqual((done.returncode, done.stderr),
                              (2, b"monarc: r.monarc: is a recording, not a profile for a compiler; 'monarc "
                                  b"optimize --for gcc|clang -o FILE r.monarc' makes one of it\n"))
