@@ -138,6 +138,11 @@ struct source_job {
 int source_run(const struct command *self, int argc, char **argv, const struct source_job *job,
                struct out *out, struct err *e);
 
+/* The second part of it, with the options read. `s` is zeroed but for what reading them left in it,
+ * and closed here. */
+int source_show(const struct command *self, struct operands *operands, const struct source_job *job,
+                struct sources *s, struct out *out, struct err *e);
+
 /* --- sets of options ------------------------------------------------------------------------- */
 
 /* Each with the struct that it fills. Rows have offsets from the start of that struct; GROUP() says

@@ -15,7 +15,6 @@ extern const struct command command_flat;
 extern const struct command command_lines;
 extern const struct command command_graph;
 extern const struct command command_annotate;
-extern const struct command command_counts;
 extern const struct command command_waits;
 extern const struct command command_cover;
 extern const struct command command_path;
@@ -58,7 +57,6 @@ const struct command *const commands[] = {
     &command_waits,
     &command_path,
     &command_cover,
-    &command_counts,
     &command_diff,
     &command_check,
     &command_ranks,
@@ -140,6 +138,7 @@ const char *command_replacement(const char *name)
     static const struct { const char *gone, *now; } REPLACED[] = {
         {"locks", "waits"}, {"io", "waits --files"}, {"what-if", "path --if"},
         {"order", "optimize --for lld"}, {"overlap", "diff"},
+        {"counts", "lines --counts"},
     };
     /* clang-format on */
     for (size_t i = 0; i < sizeof REPLACED / sizeof *REPLACED; i++)

@@ -1,18 +1,17 @@
-/* monarc flat, lines, annotate, counts and doctor: where time went and how often code ran, by
+/* monarc flat, lines, annotate and doctor: where time went and how often code ran, by
  * function, by line, in the source, and how far to trust that.
  *
  * Each command is its options, its defaults and a report() that hands what the session has read to
  * one analysis and the resulting table to print_report(). Nothing is computed here. flat and lines
- * go by functions and take the way of view_run(); annotate and counts go by source lines, which
- * source_run() has found for them.
+ * go by functions and take the way of view_run(); annotate and lines --counts go by source lines,
+ * which source_run() has found for them.
  *
  * A plain profile has bins and arcs and nothing else, so that a recording is required wherever
  * objects, threads, processes or inlined functions are to have rows of their own.
  *
  *    flat       functions      struct flat, or struct shares
- *    lines      lines          struct lines_table
+ *    lines      lines          struct lines_table, or with --counts struct source_lines
  *    annotate   the source     struct annotated
- *    counts     lines, blocks  struct source_lines
  *    doctor     findings       struct diagnosis */
 #include "cli/cli.h"
 #include "profile/analysis/source_lines.h"
@@ -157,11 +156,14 @@ const struct command command_flat = {
 
 /* --- lines ----------------------------------------------------------------------------------- */
 
-/* `paths` says how files are shown, and points into `maps` once all options are read. */
+/* `paths` says how files are shown, and points into `maps` once all options are read. `counts` and
+ * `function` are of --counts, and so is its `limit`, in which 0 is all rows. */
 struct lines_request {
     struct view_options view;
     struct line_paths paths;
-    bool has_inlines;
+    bool has_inlines, has_counts;
+    struct counts_rules counts;
+    const char *function;
     struct arena arena; /* the maps' texts */
     VEC(struct path_map) maps;
 };
@@ -180,6 +182,15 @@ static bool lines_take_map(void *target, const struct option_row *row, const cha
 
 /* --path-map has another meaning here than elsewhere: see lines_take_map(). */
 static const struct option_row LINES_OPTIONS[] = {
+    {0, "counts", NULL, "how often lines were executed, by counts of blocks or coverage",
+     FILLS(struct lines_request, has_counts)},
+    {0, "never", NULL, "with --counts: only what was never executed",
+     FILLS(struct lines_request, counts.only_never)},
+    {'b', "blocks", NULL, "with --counts: one row per basic block, not per line",
+     FILLS(struct lines_request, counts.has_blocks)},
+    {0, "function", "NAME",
+     "with --counts: only code of this function, and what was inlined into it",
+     FILLS(struct lines_request, function)},
     {0, "inlines", NULL, "also show the functions that code was inlined into, with its time",
      FILLS(struct lines_request, has_inlines)},
     {0, "full-paths", NULL, "show full paths of files", FILLS(struct lines_request, paths.is_full)},
@@ -225,13 +236,95 @@ static bool lines_report(struct session *s, void *request, struct out *out, stru
     return true;
 }
 
-/* Samples keep their addresses: rows are lines, and filters are about lines as well. */
+/* Blocks are only in profiles that were converted from counters of arcs, or that gcc -a made
+ * long ago. */
+static bool counts_report(struct sources *s, void *request, struct out *out, struct err *e)
+{
+    const struct lines_request *r = request;
+    if (!s->session.profile.blocks.len)
+        return err_set(e,
+                       "%s: has no counts of lines or blocks: compile with --coverage, run, and "
+                       "also name the folder of its counters; 'monarc flat' shows how often "
+                       "functions were called",
+                       s->session.summary.profiles[0]);
+    struct report_input in = {.names = &s->session.names,
+                              .summary = &s->session.summary,
+                              .source_lines = &s->lines,
+                              .counts = &r->counts};
+    print_report(REPORT_COUNTS, &in, &r->view.print, out);
+    return true;
+}
+
+/* Options that one kind of rows has no use for: they would be ignored, and are refused. */
+static bool lines_fit(const struct lines_request *r, struct err *e)
+{
+    const struct view_rules *rules = &r->view.rules;
+    const struct filter *f = &r->view.filter;
+    const char *needing = r->counts.only_never   ? "never"
+                          : r->counts.has_blocks ? "blocks"
+                          : r->function          ? "function"
+                                                 : NULL;
+    const char *refused = r->has_inlines                         ? "inlines"
+                          : r->paths.is_full                     ? "full-paths"
+                          : r->maps.len                          ? "path-map"
+                          : f->focus.len                         ? "focus"
+                          : f->ignore.len                        ? "ignore"
+                          : rules->min_percent > 0               ? "min-percent"
+                          : r->view.session.recorded.has_latency ? "latency"
+                                                                 : NULL;
+    if (!r->has_counts)
+        return !needing || err_set(e, "option '--%s' needs --counts", needing);
+    if (refused)
+        return err_set(e, "option '--%s' cannot be combined with --counts", refused);
+    if (rules->has_sort && rules->sort != BY_CALLS && rules->sort != BY_NAME)
+        return err_set(e, "option '--sort' takes calls (executions) or name with --counts");
+    if (f->places.len > 1)
+        return err_set(e, "option '--select' may be given once with --counts");
+    return !f->places.len || !f->places.at[0].line ||
+           err_set(e, "option '--select' takes FILE or FILE:FUNCTION with --counts, not a line");
+}
+
+/* Twenty rows for people; JSON and CSV have all of them. What never ran is listed by place: its
+ * counts are all equal. */
+static int lines_show_counts(const struct command *self, struct lines_request *r,
+                             struct operands *operands, struct out *out, struct err *e)
+{
+    enum { SHOWN_COUNTS = 20 };
+    const struct view_rules *rules = &r->view.rules;
+    const struct filter *f = &r->view.filter;
+    const struct filter_place *place = f->places.len ? &f->places.at[0] : NULL;
+    struct source_options source = {.sources = {.session = r->view.session,
+                                                .function = r->function,
+                                                .file = place ? place->file : NULL},
+                                    .print = r->view.print,
+                                    .full_names = r->view.full_names};
+    struct source_job job = {.request = r, .options = &source, .report = counts_report};
+    struct sources s = {0};
+    source.sources.session.takes_counts = true;
+    if (place && place->function && !r->function)
+        source.sources.function = place->function;
+    r->counts.by_place = rules->sort == BY_NAME || r->counts.only_never;
+    r->counts.limit = rules->shows_all ? 0 : rules->limit ? rules->limit : SHOWN_COUNTS;
+    return source_show(self, operands, &job, &s, out, e);
+}
+
+/* Of times, samples keep their addresses: rows are lines, and filters are about lines as well. */
 static int lines_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {
-    struct lines_request r = {.view.session.places_samples = true};
+    struct lines_request r = {.has_counts = false};
     struct view_job job = {&r, &r.view, lines_report, .rows_are_lines = true};
-    int status = view_run(self, argc, argv, &job, out, e);
+    struct operands operands;
+    int status = EXIT_BAD;
+    enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
+    if (end == OPTIONS_HELPED) {
+        status = EXIT_FINE;
+    } else if (end == OPTIONS_READ && lines_fit(&r, e)) {
+        r.view.session.places_samples = true;
+        status = r.has_counts ? lines_show_counts(self, &r, &operands, out, e)
+                              : view_show(self, &operands, &job, out, e);
+    }
+    filter_deinit(&r.view.filter);
     vec_free(&r.maps);
     arena_deinit(&r.arena);
     return status;
@@ -243,10 +336,10 @@ static const struct option_group LINES_GROUPS[] = {
 };
 const struct command command_lines = {
     .name = "lines",
-    .synopsis = "[OPTION...] [PROGRAM [PROFILE...] | RECORDING]",
-    .summary = "Show where the time went, line by line",
+    .synopsis = "[OPTION...] [PROGRAM [PROFILE...] [COVERAGE...] | RECORDING]",
+    .summary = "Show where the time went, line by line, or how often lines ran",
     OPTIONS_OF(LINES_OPTIONS, LINES_GROUPS),
-    COLUMNS_OF(&lines_columns),
+    COLUMNS_OF(&lines_columns, &counts_line_columns, &counts_block_columns),
     .run = lines_run,
 };
 
@@ -334,68 +427,6 @@ const struct command command_annotate = {
     OPTIONS_OF(ANNOTATE_OPTIONS, ANNOTATE_GROUPS),
     COLUMNS_OF(&annotate_columns),
     .run = annotate_run,
-};
-
-/* --- counts ---------------------------------------------------------------------------------- */
-
-/* `rules.limit` of 0: all rows. */
-struct counts_request {
-    struct source_options source;
-    struct counts_rules rules;
-};
-
-/* What never ran is listed by place: its counts are all equal. */
-static const struct option_row COUNTS_OPTIONS[] = {
-    {'b', "blocks", NULL, "one row per basic block, not per line",
-     FILLS(struct counts_request, rules.has_blocks)},
-    {0, "never", NULL, "only what was never executed",
-     FILLS(struct counts_request, rules.only_never),
-     ALSO_SETS(struct counts_request, rules.by_place)},
-    {'n', "limit", "N", "show the first N rows; 0: all (default: 20; JSON and CSV: all)",
-     FILLS(struct counts_request, rules.limit)},
-    {'s', "sort", "executions|place", "order of the rows",
-     CHOOSES(struct counts_request, rules.by_place)},
-};
-
-/* Blocks are only in profiles that were converted from counters of arcs, or that gcc -a made
- * long ago. */
-static bool counts_report(struct sources *s, void *request, struct out *out, struct err *e)
-{
-    const struct counts_request *r = request;
-    if (!s->session.profile.blocks.len)
-        return err_set(e,
-                       "%s: has no counts of lines or blocks: compile with --coverage, run, and "
-                       "also name the folder of its counters; 'monarc flat' shows how often "
-                       "functions were called",
-                       r->source.sources.session.profiles[0]);
-    struct report_input in = {.names = &s->session.names,
-                              .summary = &s->session.summary,
-                              .source_lines = &s->lines,
-                              .counts = &r->rules};
-    print_report(REPORT_COUNTS, &in, &r->source.print, out);
-    return true;
-}
-
-/* Twenty rows for people; JSON and CSV have all of them. */
-static int counts_run(const struct command *self, int argc, char **argv, struct out *out,
-                      struct err *e)
-{
-    struct counts_request r = {.source.sources.session.takes_counts = true, .rules = {.limit = 20}};
-    struct source_job job = {.request = &r, .options = &r.source, .report = counts_report};
-    return source_run(self, argc, argv, &job, out, e);
-}
-
-static const struct option_group COUNTS_GROUPS[] = {
-    GROUP(table_format_set, struct counts_request, source.print),
-    SOURCE_GROUPS(struct counts_request, source),
-};
-const struct command command_counts = {
-    .name = "counts",
-    .synopsis = "[OPTION...] [PROGRAM [PROFILE...] [COVERAGE...] | RECORDING]",
-    .summary = "Show how often lines and basic blocks were executed",
-    OPTIONS_OF(COUNTS_OPTIONS, COUNTS_GROUPS),
-    COLUMNS_OF(&counts_line_columns, &counts_block_columns),
-    .run = counts_run,
 };
 
 /* --- doctor ---------------------------------------------------------------------------------- */

@@ -255,33 +255,42 @@ bool view_open_base(struct baseline *b, const struct option_list *names, struct 
 
 /* --- source lines ---------------------------------------------------------------------------- */
 
+int source_show(const struct command *self, struct operands *operands, const struct source_job *job,
+                struct sources *s, struct out *out, struct err *e)
+{
+    struct sources_options *o = &job->options->sources;
+    struct session_newest newest;
+    bool ok = view_operands(&o->session, self, operands, &newest, e);
+    if (ok) {
+        struct progress *progress = progress_start();
+        o->session.read.progress = progress;
+        ok = sources_open(s, o, e);
+        o->session.read.progress = NULL;
+        progress_end(progress);
+    }
+    if (ok)
+        view_prepare_names(&s->session, false,
+                           !job->options->print.format && !job->options->full_names &&
+                               !o->session.no_demangle);
+    ok = ok && job->report(s, job->request, out, e) && session_debug_is_whole(&s->session, e);
+    sources_close(s, o);
+    return ok ? EXIT_FINE : EXIT_BAD;
+}
+
 /* As view_run(), but options are read before `prepare`, and `prepare` runs before files are: what
  * is not kept need not be read. */
 int source_run(const struct command *self, int argc, char **argv, const struct source_job *job,
                struct out *out, struct err *e)
 {
-    struct sources_options *o = &job->options->sources;
     struct operands operands;
-    struct session_newest newest;
     struct sources s = {0};
-    o->search.arena = &s.session.arena;
+    job->options->sources.search.arena = &s.session.arena;
     enum options_end end = options_read(self, argc, argv, job->request, &operands, out, e);
-    bool ok = end == OPTIONS_READ;
-    if (ok && job->prepare)
-        job->prepare(job->request, &s.input);
-    ok = ok && view_operands(&o->session, self, &operands, &newest, e);
-    if (ok) {
-        struct progress *progress = progress_start();
-        o->session.read.progress = progress;
-        ok = sources_open(&s, o, e);
-        o->session.read.progress = NULL;
-        progress_end(progress);
+    if (end != OPTIONS_READ) {
+        sources_close(&s, &job->options->sources);
+        return end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
     }
-    if (ok)
-        view_prepare_names(&s.session, false,
-                           !job->options->print.format && !job->options->full_names &&
-                               !o->session.no_demangle);
-    ok = ok && job->report(&s, job->request, out, e) && session_debug_is_whole(&s.session, e);
-    sources_close(&s, o);
-    return ok || end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
+    if (job->prepare)
+        job->prepare(job->request, &s.input);
+    return source_show(self, &operands, job, &s, out, e);
 }

@@ -84,7 +84,7 @@ class Blocks:
                 self.assertLessEqual(self.gcov[number], row["executions"], number)
 
     def test_never_executed(self):
-        text = run(MONARC, "counts", "--never", "program", cwd=self.folder)
+        text = run(MONARC, "lines", "--counts", "--never", "program", cwd=self.folder)
         ranges = re.search(r"turns\.c: (.*)", text)[1].split(", ")
         never = set()
         for part in ranges:
@@ -96,8 +96,8 @@ class Blocks:
                 self.assertEqual(number in never, count == 0, number)
 
     def test_sums_of_profiles(self):
-        one = json.loads(run(MONARC, "counts", "--json", "program", "gmon.out", cwd=self.folder))
-        two = json.loads(run(MONARC, "counts", "--json", "program", "gmon.out", "gmon.out",
+        one = json.loads(run(MONARC, "lines", "--counts", "--json", "program", "gmon.out", cwd=self.folder))
+        two = json.loads(run(MONARC, "lines", "--counts", "--json", "program", "gmon.out", "gmon.out",
                              cwd=self.folder))
         self.assertEqual([2 * row["executions"] for row in one["lines"]],
                          [row["executions"] for row in two["lines"]])

@@ -1,4 +1,4 @@
-"""annotate and counts: a small program with an invented profile, its sources present, moved, missing,
+"""annotate and lines --counts: a small program with an invented profile, its sources present, moved, missing,
 cut short and odd; the laws; the forms; refusals."""
 
 import csv
@@ -285,7 +285,7 @@ class Generated(Program):
 
 class Counts(Program):
     def counts(self, *arguments, **more):
-        return self.run_monarc("counts", *arguments, "prog", "blocks.gmon", **more)
+        return self.run_monarc("lines", "--counts", *arguments, "prog", "blocks.gmon", **more)
 
     def test_text(self):
         text = self.counts()
@@ -295,11 +295,12 @@ class Counts(Program):
         self.assertRegex(text, r"prog\.c: 3, 9, 15-17\n")
         self.assertRegex(self.counts("--blocks"), rf"\n +21 +{self.line_at[10]:#x}  .*:10  work\n")
         self.assertNotIn(":10", self.counts("--never"))
-        self.assertIn("more lines (--limit 0", self.counts("-n1"))
+        self.assertIn("more lines (--all shows them)", self.counts("-n1"))
+        self.assertNotIn("more lines", self.counts("--all"))
 
     def test_forms_agree(self):
         found = json.loads(self.counts("--json", "--blocks"))
-        check_schema(self, "counts", found)
+        check_schema(self, "lines_counts", found)
         rows = list(csv.DictReader(io.StringIO(self.counts("--csv"))))
         self.assertEqual([(r["line"], r["executions"], r["blocks"]) for r in rows],
                          [(str(r["line"]), str(r["executions"]), str(r["blocks"]))
@@ -309,21 +310,28 @@ class Counts(Program):
                          [(b["address"], str(b["executions"])) for b in found["blocks"]])
         self.assertEqual(sum(b["executions"] for b in found["blocks"]),
                          found["totals"]["executions"])
-        place = json.loads(self.counts("--json", "--sort", "place"))["lines"]
+        place = json.loads(self.counts("--json", "--sort", "name"))["lines"]
         self.assertEqual([r["line"] for r in place], sorted(r["line"] for r in place))
 
     def test_filters(self):
-        text = self.counts("--function", "idle")
-        self.assertNotIn("work", text)
-        self.assertIn(":15", text)
+        for options in ["--function", "idle"], ["--select", "prog.c:idle"], ["--select", "prog.c", "--function", "idle"]:
+            text = self.counts(*options)
+            self.assertNotIn("work", text)
+            self.assertIn(":15", text)
+        self.assertEqual(self.counts("--select", "prog.c"), self.counts())
 
     def test_refusals(self):
-        self.assertIn("has no counts of lines or blocks", self.run_monarc("counts", "prog", status=2))
-        self.assertIn("--sort", self.counts("--sort=name", status=2))
+        self.assertIn("has no counts of lines or blocks", self.run_monarc("lines", "--counts", "prog", status=2))
+        for options, says in ((["--sort=self"], "'--sort' takes calls (executions) or name"), (["--focus=x"], "'--focus' cannot be"),
+                              (["--select=a.c", "--select=b.c"], "may be given once"), (["--inlines"], "'--inlines' cannot be"),
+                              (["--select=prog.c:10"], "not a line"), (["--select=nosuch.c"], "'nosuch.c'")):
+            self.assertIn(says, self.counts(*options, status=2))
+        for option in ["--never"], ["--blocks"], ["--function", "work"]:
+            self.assertIn(f"'{option[0]}' needs --counts", self.run_monarc("lines", *option, "prog", "blocks.gmon", status=2))
         subprocess.run(["strip", "-g", "prog", "-o", "bare"], cwd=self.folder, check=True)
-        for command in "counts", "annotate":
+        for command in ["lines", "--counts"], ["annotate"]:
             self.assertIn("has no line numbers; compile it with -g",
-                          self.run_monarc(command, "bare", "blocks.gmon", status=2))
+                          self.run_monarc(*command, "bare", "blocks.gmon", status=2))
 
 
 if __name__ == "__main__":

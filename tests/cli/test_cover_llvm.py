@@ -1233,7 +1233,7 @@ class Live(Folder):
                     self.assertEqual(lines[15], 0)
                     self.assertEqual(value["profiles"], [names[-1] if names[0] == "program" else "gmon.out"][:1]
                                      if len(names) != 3 else ["program", "p.profraw"])
-            done = monarc("counts", "--never", "program", "p.profraw", cwd=self.folder)
+            done = monarc("lines", "--counts", "--never", "program", "p.profraw", cwd=self.folder)
             self.assertIn(b"t.c: 15\n", done.stdout)
             self.run_in(harness.monarc_path(), "convert", "--to", "gmon", "--program", "program", "-o", "b.gmon",
                         "p.profraw")

@@ -238,7 +238,8 @@ class Help(unittest.TestCase):
                              (2, f"monarc: unknown command '{typed}'; did you mean '{meant}'? "
                                  "'monarc --help' lists all\n"))
         for typed, now in {"locks": "waits", "io": "waits --files", "what-if": "path --if",
-                           "order": "optimize --for lld", "overlap": "diff"}.items():
+                           "order": "optimize --for lld", "overlap": "diff",
+                           "counts": "lines --counts"}.items():
             for words in [typed, "r.monarc"], ["help", typed]:
                 done = monarc(*words)
                 self.assertEqual((done.returncode, done.stdout, done.stderr.decode()),

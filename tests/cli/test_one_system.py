@@ -107,8 +107,8 @@ class Case(unittest.TestCase):
         return error
 
     def counts(self, program, *profiles, cwd=None):
-        """{(file, line): row} of monarc counts."""
-        found = harness.monarc_json("counts", program, *profiles, cwd=cwd or self.dir)
+        """{(file, line): row} of monarc lines --counts."""
+        found = harness.monarc_json("lines", "--counts", program, *profiles, cwd=cwd or self.dir)
         return {(os.path.normpath(row["file"]), row["line"]): row for row in found["lines"]}
 
 
@@ -173,7 +173,7 @@ class Counts(Case):
         # A part of the line that never ran shows as 0; the line did run.
         number = 1 + LOOP.splitlines().index("        odd = never(odd);")
         self.assertEqual(rows[number]["executions"], 0)
-        found = harness.monarc_json("counts", "--blocks", "prog", "blocks", cwd=self.dir)
+        found = harness.monarc_json("lines", "--counts", "--blocks", "prog", "blocks", cwd=self.dir)
         self.assertEqual(len({b["address"] for b in found["blocks"]}), len(found["blocks"]))
 
     def test_start_and_end_of_a_function(self):
@@ -346,7 +346,7 @@ class Inputs(Case):
                               cwd=self.dir)
         self.assertEqual(back.returncode, 0)
         self.assertEqual((self.dir / "a").read_bytes(), (self.dir / "c").read_bytes())
-        text = harness.monarc("counts", "prog", "-", cwd=self.dir,
+        text = harness.monarc("lines", "--counts", "prog", "-", cwd=self.dir,
                               input=(self.dir / "a").read_bytes())
         self.assertEqual(text.returncode, 0)
 

@@ -1,5 +1,5 @@
 /* Execution counts of basic blocks, by line or one by one, as text, JSON
- * (docs/schema/counts.schema.json) and CSV, and which lines were never executed.
+ * (docs/schema/lines_counts.schema.json) and CSV, and which lines were never executed.
  *
  * A count of a line is the sum over the blocks that begin on it; a line in which none begins has
  * the count of the block before, and says so. Sums of counts stop at the largest number. Rows come
@@ -142,8 +142,8 @@ static const struct column line_columns[LINE_COLUMNS] = {
     [LINE_INFERRED] = {"is_inferred", "no block begins on the line: the count is that of the block "
                                       "before"},
 };
-const struct column_table counts_line_columns = {"Columns", "counts", "lines", line_columns,
-                                                 LINE_COLUMNS};
+const struct column_table counts_line_columns = {"Columns of --counts", "lines_counts", "lines",
+                                                 line_columns, LINE_COLUMNS};
 
 enum {
     BLOCK_ADDRESS,
@@ -164,8 +164,8 @@ static const struct column block_columns[BLOCK_COLUMNS] = {
                           FORM_NUMBER},
     [BLOCK_TEXT_ADDRESS] = {NULL, "where the block begins, as linked", "address", FORM_NUMBER},
 };
-const struct column_table counts_block_columns = {"Columns of --blocks", "counts", "blocks",
-                                                  block_columns, BLOCK_COLUMNS};
+const struct column_table counts_block_columns = {"Columns of --counts --blocks", "lines_counts",
+                                                  "blocks", block_columns, BLOCK_COLUMNS};
 
 /* Least and most show how uneven the blocks of a line are: `a && b` on one line with 1000 and 3 in
  * them is a branch that the sum hides. */
@@ -263,7 +263,7 @@ static void put_table(struct out *out, const struct report_input *in)
         put_place(out, s, r, r->scope, in->names);
     }
     if (rules->limit && len > rules->limit)
-        out_printf(out, "%" PRIu64 " more %ss (--limit 0 shows all)\n", len - rules->limit,
+        out_printf(out, "%" PRIu64 " more %ss (--all shows them)\n", len - rules->limit,
                    rules->has_blocks ? "block" : "line");
     arena_deinit(&scratch);
 }
@@ -356,7 +356,7 @@ void counts_json(struct out *out, const struct report_input *in)
     struct counts_totals t = counts_add_up(s);
     struct json j = {.out = out};
     uint32_t len, *order;
-    json_report_begin(&j, "counts", in->summary);
+    json_report_begin(&j, "lines_counts", in->summary);
     json_key(&j, "totals"), json_begin(&j, '{');
     json_pair_u64(&j, "blocks", t.blocks);
     json_pair_u64(&j, "blocks_executed", t.blocks_executed);
