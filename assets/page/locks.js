@@ -1,7 +1,7 @@
 /* locks.js: what threads waited for, most time first, and of the chosen row: in which stacks, and what
  * whoever held it did meanwhile, as a tree. */
 
-const DOINGS = ["waited", "ran", "was stopped", "had ended", "could not be seen", "waited for one that waits for it: a deadlock"];
+const DOINGS = ["waited", "ran", "was stopped", "had ended", "could not be seen", "waited for one of these: a deadlock"];
 const WAIT_CHOICES = [["locks", "locks"], ["others", "other waits"], ["files", "files, pipes and sockets"]];
 const NO_WAITS = { locks: "No thread was seen waiting for a lock.", others: "No thread was seen waiting for anything but locks and files.",
     files: "No thread was seen waiting for a file, pipe or socket." };

@@ -220,8 +220,14 @@ class Truth(Case):
         rows = self.rows("circle")
         for name in ("g_outer", "g_cache_lock"):
             self.assertIn("circle", {h["doing"] for h in rows[name]["holders"]}, rows)
-        done = monarc("doctor", self.dir / "r.monarc")
-        self.assertIn(b"[deadlock]", done.stdout)
+        self.assertEqual({name: row.get("deadlock") for name, row in rows.items() if row["kind"] in ("mutex", "join")},
+                         {"g_outer": 1, "g_cache_lock": 1, "join": None})
+        text = monarc("doctor", self.dir / "r.monarc").stdout.decode()
+        self.assertEqual(text.count("[deadlock]"), 1, text)
+        self.assertNotIn("[lock-held-waiting]", text)
+        self.assertRegex(text, r"  found   for (g_outer, g_cache_lock|g_cache_lock, g_outer)\n")
+        text = monarc("waits", self.dir / "r.monarc").stdout.decode()
+        self.assertRegex(text, r"(?m)^Deadlock mutex g_\w+, mutex g_\w+: their holders wait for each other$")
 
 
 @decided
@@ -510,6 +516,35 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         self.assertAlmostEqual(twice["g_other"][0]["seconds_error"], 1.96 * 0.14, 6)
         run.link_errors.append((0, 0))
         self.assertEqual(monarc("waits", run.write(self.dir / "many.monarc")).returncode, 2)
+
+    def test_deadlocks(self):
+        """Two circles of two threads are two, also in a merge; who only waits for one of a circle is in none."""
+        run = made_run()
+        asleep = [(0, MAIN + 8), (1, FUTEX)]
+        run.threads += run.threads[:1] * 4
+        first = len(run.resources)
+        run.resources += [(MUTEX, 0, 0x9000 + 64 * i, f"g_{name}") for i, name in enumerate("abcde")]
+        threads = range(len(run.threads) - 4, len(run.threads))
+        for waiter, holder, lock, other in (0, 1, 0, 1), (1, 0, 1, 0), (2, 3, 2, 3), (3, 2, 3, 2):
+            link = run.wait(asleep, first + lock, thread=threads[waiter], waits=1)
+            link = run.wait(asleep, first + other, link, thread=threads[holder])
+            run.wait(asleep, first + lock, link, thread=threads[waiter], doing=CIRCLE, ns=MS)
+        link = run.wait(asleep, first + 4, thread=0, waits=1)
+        for waiter, lock, doing in (0, 0, WAITS), (1, 1, WAITS), (0, 0, CIRCLE):
+            link = run.wait(asleep, first + lock, link, thread=threads[waiter], doing=doing, ns=MS if doing else 0)
+        run.sample(asleep, 1, weight=5 * MS)
+        folder = run.write(self.dir / "two.monarc")
+        self.assertEqual(monarc("merge", "-o", self.dir / "sum.monarc", folder, folder).returncode, 0)
+        for of in folder, self.dir / "sum.monarc":
+            number = {row["name"]: row.get("deadlock") for row in self.table("waits", of)["rows"]}
+            self.assertEqual((number["g_a"], number["g_c"], number["g_e"]), (number["g_b"], number["g_d"], None))
+            self.assertEqual({number["g_a"], number["g_c"]}, {1, 2})
+            text = self.text("waits", of)
+            self.assertIn("\nDeadlock mutex g_a, mutex g_b: their holders wait for each other\n"
+                          "Deadlock mutex g_c, mutex g_d: their holders wait for each other\n", text)
+            text = monarc("doctor", of).stdout.decode()
+            self.assertEqual(text.count("[deadlock]"), 2)
+            self.assertIn("found   for g_a, g_b\n", text)
 
     def test_many_holders(self):
         """Of many, those below one percent share a line, which says how much they are."""

@@ -59,6 +59,7 @@ enum {
     LOCK_WRITTEN_ERROR,
     LOCK_DISK_WRITTEN,
     LOCK_UNHELD,
+    LOCK_DEADLOCK,
     LOCK_COLUMNS
 };
 static const struct column columns[LOCK_COLUMNS] = {
@@ -85,6 +86,8 @@ static const struct column columns[LOCK_COLUMNS] = {
                            "only with --files: of these, that will go to a disk"},
     [LOCK_UNHELD] = {"why_unheld",
                      "why the remaining time has no known holder; absent if none remains"},
+    [LOCK_DEADLOCK] = {"deadlock", "number of the circle of threads that it is in, which wait for "
+                                   "each other; absent: in none"},
 };
 const struct column_table locks_columns = {"What was waited for", "waits", "rows", columns,
                                            LOCK_COLUMNS};
@@ -231,7 +234,7 @@ static void put_doing(struct out *out, const struct locks *t, const struct lock_
     case RECORDING_DOING_STOPPED: out_str(out, "was stopped: "); break;
     case RECORDING_DOING_ENDED: out_str(out, "had ended: it is never released"); break;
     case RECORDING_DOING_UNSEEN: out_str(out, "is of a process that was not recorded"); break;
-    case RECORDING_DOING_CIRCLE: out_str(out, "waits for the first one: a deadlock: "); break;
+    case RECORDING_DOING_CIRCLE: out_str(out, "waits for one of these: a deadlock: "); break;
     default:
         out_str(out, "waited");
         if (h->waits_for) {
@@ -361,32 +364,43 @@ static void put_transfers(struct out *out, const struct locks *t, const struct l
     }
 }
 
-/* A paragraph. What has no name is described by who waits for it, and how many such things there
- * are. The system call stands with the stack where it says more than "futex". */
-static void put_lock(struct out *out, const struct locks *t, const struct lock *lock,
-                     const struct text_style *style)
+/* They were not counted. */
+static bool lock_is_short(const struct lock *lock)
 {
-    bool is_short = !strcmp(lock->kind, "short waits"); /* they were not counted */
-    out_char(out, '\n');
+    return !strcmp(lock->kind, "short waits");
+}
+
+/* What has no name is described by who waits for it, and how many such things there are. */
+static void put_lock_name(struct out *out, const struct locks *t, const struct lock *lock)
+{
     out_str(out, lock->kind);
     out_char(out, ' ');
     if (lock->name) {
         text_name(out, lock->name);
         if (lock->twin)
             out_printf(out, " #%" PRIu32, lock->twin + 1);
-    } else {
-        if (lock->objects > 1)
-            out_printf(out, "(%" PRIu32 " of them) ", lock->objects);
-        bool is_plain = !strcmp(lock->kind, "sleep") || !lock->waits;
-        if (!strcmp(lock->kind, "file"))
-            out_str(out, lock->is_seldom ? "of which few calls were seen, "
-                                         : "that was closed before it could be named, ");
-        out_str(out, is_plain ? "in " : "waited for in ");
-        if (lock->function == NO_FUNCTION)
-            out_str(out, is_short ? "all other functions" : "[stack not known]");
-        else
-            text_name(out, names_text(t->names, lock->function));
+        return;
     }
+    if (lock->objects > 1)
+        out_printf(out, "(%" PRIu32 " of them) ", lock->objects);
+    bool is_plain = !strcmp(lock->kind, "sleep") || !lock->waits;
+    if (!strcmp(lock->kind, "file"))
+        out_str(out, lock->is_seldom ? "of which few calls were seen, "
+                                     : "that was closed before it could be named, ");
+    out_str(out, is_plain ? "in " : "waited for in ");
+    if (lock->function == NO_FUNCTION)
+        out_str(out, lock_is_short(lock) ? "all other functions" : "[stack not known]");
+    else
+        text_name(out, names_text(t->names, lock->function));
+}
+
+/* A paragraph. The system call stands with the stack where it says more than "futex". */
+static void put_lock(struct out *out, const struct locks *t, const struct lock *lock,
+                     const struct text_style *style)
+{
+    bool is_short = lock_is_short(lock);
+    out_char(out, '\n');
+    put_lock_name(out, t, lock);
     out_str(out, ": ");
     if (is_short)
         out_printf(out, "%.3f s, not inspected", seconds(lock->ns));
@@ -441,6 +455,24 @@ static void put_total(struct out *out, const struct locks *t)
     out_char(out, '\n');
 }
 
+/* A line for each deadlock, however many locks and threads are in it. */
+static void put_deadlocks(struct out *out, const struct locks *t)
+{
+    for (uint32_t number = 1; number <= t->deadlocks; number++) {
+        const char *before = "Deadlock ";
+        for (size_t i = 0; i < t->len; i++) {
+            const struct lock *lock = &t->rows[i];
+            if (lock->deadlock != number)
+                continue;
+            out_str(out, before);
+            before = ", ";
+            put_lock_name(out, t, lock);
+        }
+        if (*before == ',')
+            out_str(out, ": their holders wait for each other\n");
+    }
+}
+
 /* Locks come before the rest, and each part has a line that says what it is. The second line of the
  * head says how much of all waiting the rows explain: the rest slept, or waited for several things
  * at once, or too shortly. */
@@ -461,6 +493,7 @@ void locks_text(struct out *out, const struct report_input *in)
     if (t->unseen_ns)
         out_printf(out, "; %.3f s in waits without a stack", seconds(t->unseen_ns));
     out_char(out, '\n');
+    put_deadlocks(out, t);
     if (t->has_total)
         put_total(out, t);
     uint32_t runs = t->summary->run ? recording_count(t->summary->run->recording) : 1;
@@ -571,7 +604,8 @@ static void json_lock(struct json *j, const struct locks *t, const struct lock *
         [LOCK_WRITTEN] = t->is_io ? field_u64(lock->written) : field_text_if(NULL),
         [LOCK_WRITTEN_ERROR] = t->is_io ? field_double(lock->written_error) : field_text_if(NULL),
         [LOCK_DISK_WRITTEN] = t->is_io ? field_u64(lock->disk_written) : field_text_if(NULL),
-        [LOCK_UNHELD] = field_text_if(lock->unheld)};
+        [LOCK_UNHELD] = field_text_if(lock->unheld),
+        [LOCK_DEADLOCK] = lock->deadlock ? field_u64(lock->deadlock) : field_text_if(NULL)};
     json_begin(j, '{');
     columns_json(j, columns, LOCK_COLUMNS, fields);
     json_key(j, "waiters"), json_begin(j, '[');

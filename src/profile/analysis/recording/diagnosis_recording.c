@@ -491,10 +491,48 @@ static double diagnosis_held_in(const struct locks *t, const struct lock *lock, 
     return best;
 }
 
-/* Locks that are held while their holder waits itself; by threads that are gone; in a circle. A
- * lock is worth a finding where half of its waiting is for a holder that waits itself, and where
- * it has a hundredth of all waiting: three of these are named, so that a program with many locks
- * keeps a report that can be read. The table is made anew here, as 'monarc waits' makes it. */
+/* What has no name is described by where it is waited for. */
+static const char *diagnosis_lock_name(const struct locks *t, const struct lock *lock,
+                                       struct arena *a)
+{
+    if (lock->name)
+        return lock->name;
+    return arena_printf(a, "a %s in %s", lock->kind,
+                        lock->function == NO_FUNCTION ? "code that is not known"
+                                                      : names_get(t->names, lock->function));
+}
+
+/* A finding for each circle of threads, however many locks are in it. */
+static void diagnosis_examine_deadlocks(struct recording_examination *r, const struct locks *t)
+{
+    for (uint32_t number = 1; number <= t->deadlocks; number++) {
+        const char *list = NULL;
+        bool has_lock = false;
+        size_t len = 0;
+        for (size_t i = 0; i < t->len; i++) {
+            const struct lock *lock = &t->rows[i];
+            if (lock->deadlock != number)
+                continue;
+            has_lock |= lock->is_lock;
+            if (++len <= MOST_NAMED)
+                list = arena_printf(r->x.arena, "%s%s%s", list ? list : "", list ? ", " : "",
+                                    diagnosis_lock_name(t, lock, r->x.arena));
+        }
+        if (len > MOST_NAMED)
+            list = arena_printf(r->x.arena, "%s and %zu more", list, len - MOST_NAMED);
+        if (has_lock)
+            report_symptom(&r->x, SEVERITY_WARNING, "deadlock",
+                           "threads waited for each other in a circle",
+                           arena_printf(r->x.arena, "for %s", list),
+                           "take locks in the same order everywhere; 'monarc waits' shows who "
+                           "waited for whom");
+    }
+}
+
+/* Locks that are held while their holder waits itself, or by threads that are gone. A lock is worth
+ * a finding where half of its waiting is for a holder that waits itself, and where it has a
+ * hundredth of all waiting: three of these are named, so that a program with many locks keeps a
+ * report that can be read. The table is made anew here, as 'monarc waits' makes it. */
 static void diagnosis_examine_locks(struct recording_examination *r)
 {
     static const double MOSTLY = 0.5, MUCH_WAITING = 0.01;
@@ -519,24 +557,13 @@ static void diagnosis_examine_locks(struct recording_examination *r)
                                      .demangle = "auto"},
                r->x.arena);
     uint32_t named = 0;
+    diagnosis_examine_deadlocks(r, &t);
     for (size_t i = 0; i < t.len; i++) {
         const struct lock *lock = &t.rows[i];
-        const char *name = lock->name, *what = NULL;
-        uint64_t ended = 0, circles = 0;
-        if (!name)
-            name = arena_printf(r->x.arena, "a %s in %s", lock->kind,
-                                lock->function == NO_FUNCTION ? "code that is not known"
-                                                              : names_get(&names, lock->function));
-        for (size_t k = 0; k < lock->holders_len; k++) {
+        const char *name = diagnosis_lock_name(&t, lock, r->x.arena), *what = NULL;
+        uint64_t ended = 0;
+        for (size_t k = 0; k < lock->holders_len; k++)
             ended += lock->holders[k].doing == RECORDING_DOING_ENDED;
-            circles += lock->holders[k].doing == RECORDING_DOING_CIRCLE;
-        }
-        if (lock->is_lock && circles)
-            report_symptom(&r->x, SEVERITY_WARNING, "deadlock",
-                           "threads waited for each other in a circle",
-                           arena_printf(r->x.arena, "one of them for %s", name),
-                           "take locks in the same order everywhere; 'monarc waits' shows who "
-                           "waited for whom");
         if (lock->is_lock && ended)
             report_symptom(&r->x, SEVERITY_WARNING, "lock-abandoned",
                            "a thread ended without letting a lock go",
@@ -544,7 +571,7 @@ static void diagnosis_examine_locks(struct recording_examination *r)
                            "unlock before the thread returns or is cancelled, or make the mutex "
                            "robust (pthread_mutexattr_setrobust)");
         double all = 0, part = lock->ns ? diagnosis_held_in(&t, lock, r->x.arena, &what, &all) : 0;
-        if (lock->is_lock && all >= MOSTLY && named < MOST_NAMED &&
+        if (lock->is_lock && !lock->deadlock && all >= MOSTLY && named < MOST_NAMED &&
             (double)lock->ns >= MUCH_WAITING * (double)t.waited_ns) {
             named++;
             report_symptom(&r->x, SEVERITY_NOTE, "lock-held-waiting",

@@ -462,6 +462,57 @@ static void locks_sum_errors(struct locks_making *m, struct part_errors *errors)
     part_errors_deinit(errors);
 }
 
+static uint32_t locks_set_of(uint32_t *set, uint32_t one)
+{
+    while (set[one] != one)
+        one = set[one] = set[set[one]];
+    return one;
+}
+
+/* Threads that wait for each other in a circle are one deadlock, whichever of them a chain begins
+ * with, and in however many runs: sets of rows and of the threads on their chains. Of a set, the
+ * rows that a thread of the circle itself waits for are the deadlock; others only wait for it.
+ * Parents precede their children: one pass from the end finds what is above a circle. */
+static void locks_find_deadlocks(struct locks_making *m, const uint32_t *row,
+                                 const uint32_t *thread)
+{
+    const struct recording *r = m->in->recording;
+    struct arena scratch = {0};
+    uint32_t threads = (uint32_t)r->threads.len, len = threads + (uint32_t)m->rows.len;
+    uint32_t *set = ARENA_NEW(&scratch, uint32_t, len + 1);
+    uint32_t *number = ARENA_NEW(&scratch, uint32_t, len + 1);
+    bool *is_above = ARENA_NEW(&scratch, bool, r->links.len + 1);
+    bool *waits = ARENA_NEW(&scratch, bool, len + 1), *is_in = ARENA_NEW(&scratch, bool, len + 1);
+    bool *has_rows = ARENA_NEW(&scratch, bool, len + 1);
+    for (uint32_t i = 0; i < len; i++)
+        set[i] = i;
+    for (size_t i = r->links.len; i-- > 0;) {
+        const struct recording_link *w = &r->links.at[i];
+        bool is_circle = w->doing == RECORDING_DOING_CIRCLE;
+        is_above[i] |= is_circle;
+        if (!is_above[i] || row[i] == NO_ROW)
+            continue;
+        uint32_t at = threads + row[i];
+        waits[at] = true;
+        if (w->thread != RECORDING_NONE) {
+            set[locks_set_of(set, w->thread)] = locks_set_of(set, at);
+            is_in[at] |= is_circle && thread[i] == w->thread;
+        }
+        if (w->parent != RECORDING_NONE)
+            is_above[w->parent] = true;
+    }
+    for (uint32_t at = threads; at < len; at++)
+        has_rows[locks_set_of(set, at)] |= is_in[at];
+    for (uint32_t at = threads; at < len; at++) {
+        uint32_t of = locks_set_of(set, at);
+        if (!waits[at] || (has_rows[of] && !is_in[at]))
+            continue;
+        number[of] = number[of] ? number[of] : ++m->deadlocks;
+        m->rows.at[at - threads].row.deadlock = number[of];
+    }
+    arena_deinit(&scratch);
+}
+
 /* A link follows its parent in the file, so that one pass is enough: row, waiter and step of the
  * parent are known. Pipes and file locks are in both reports, since they are files that threads
  * wait for each other by. What was not chosen has NO_ROW, and so has all below it. */
@@ -506,6 +557,7 @@ static void locks_add_chains(struct locks_making *m)
         locks_add_error(&errors, m, row[i], step[i], thread[i], w);
     }
     locks_sum_errors(m, &errors);
+    locks_find_deadlocks(m, row, thread);
     for (size_t i = m->steps.len; i-- > 1;) /* time counts for all steps before, too */
         m->steps.at[m->steps.at[i].parent].holder.ns += m->steps.at[i].holder.ns;
     arena_deinit(&scratch);
@@ -654,6 +706,7 @@ void locks_make(struct locks *out, const struct locks_input *in, struct arena *a
     if (out->len)
         qsort(rows, out->len, sizeof *rows, locks_by_time);
     out->rows = rows;
+    out->deadlocks = m.deadlocks;
     struct lock_stack *stacks = ARENA_NEW(a, struct lock_stack, m.stacks.len + 1);
     if (m.stacks.len)
         memcpy(stacks, m.stacks.at, m.stacks.len * sizeof *stacks);

@@ -53,6 +53,7 @@ struct lock {
     uint32_t twin;     /* how many other things of its name are before it: shown as `NAME #2` */
     uint32_t function; /* no name: where it was waited for; or NO_FUNCTION */
     uint32_t objects;  /* how many things that are */
+    uint32_t deadlock; /* from 1: whose holders wait for each other in a circle; 0: none such */
     bool is_lock;      /* a thread holds it, as far as such locks say who */
     bool is_shared;    /* between processes */
     bool is_seldom;    /* no name: of files with one, too few calls were seen to distinguish them */
@@ -83,6 +84,7 @@ struct locks {
     bool has_total;     /* it is known what the whole run read and wrote */
     struct recording_transferred total;
     uint64_t placed_read, placed_written; /* of that, of the threads chosen, in the rows */
+    uint32_t deadlocks;                   /* numbers of such circles of rows */
     bool has_waits;                       /* the recording has off-CPU time at all */
     bool is_io;
 };

@@ -53,6 +53,7 @@ struct locks_making {
     uint32_t *same;                /* resource -> one at the same place that says more, or itself */
     struct map stack_of;           /* node -> stack */
     struct map row_of, step_of, waiter_of, transfer_of;
+    uint32_t deadlocks;
 };
 
 /* Whether a thread's waits and bytes are wanted; those of unknown threads always are. */
