@@ -200,6 +200,41 @@ static void excerpt_put_places(struct excerpt_writer *m)
     }
 }
 
+/* Parents are named by how far back they stand. */
+static void excerpt_put_scopes(struct excerpt_writer *m)
+{
+    writer_leb128(m->w, m->scopes.len);
+    for (size_t i = 0; i < m->scopes.len; i++) {
+        const struct excerpt_scope *s = &m->scopes.at[i];
+        writer_leb128(m->w, s->name);
+        writer_leb128(m->w, s->parent ? i + 1 - s->parent : 0);
+        if (!s->parent)
+            continue;
+        writer_leb128(m->w, s->file);
+        writer_leb128(m->w, s->line);
+    }
+}
+
+/* Appends head, texts and body to `w`, and frees all three. */
+static void excerpt_end(struct excerpt_writer *m, struct writer *w, struct writer *head)
+{
+    writer_bytes(w, head->out.at, head->out.len);
+    writer_leb128(w, m->texts.texts.len);
+    for (size_t i = 0; i < m->texts.texts.len; i++) {
+        writer_leb128(w, m->texts.lengths.at[i]);
+        writer_bytes(w, m->texts.texts.at[i], m->texts.lengths.at[i]);
+    }
+    writer_bytes(w, m->w->out.at, m->w->out.len);
+    writer_deinit(head);
+    writer_deinit(m->w);
+    intern_deinit(&m->texts);
+    map_deinit(&m->text_of);
+    map_deinit(&m->scope_of_inlining);
+    map_deinit(&m->scope_of_content);
+    vec_free(&m->scopes);
+    vec_free(&m->places);
+}
+
 /* What reports ask of a file besides code and names. */
 static void excerpt_put_facts(struct writer *w, struct excerpt_writer *m, size_t left_out)
 {
@@ -256,34 +291,36 @@ void excerpt_write(struct writer *w, struct object *o, const struct excerpt_requ
         end = f->last + 1;
         symbol = f->symbol;
     }
-    /* Parents are named by how far back they stand. */
-    writer_leb128(m.w, m.scopes.len);
-    for (size_t i = 0; i < m.scopes.len; i++) {
-        const struct excerpt_scope *s = &m.scopes.at[i];
-        writer_leb128(m.w, s->name);
-        writer_leb128(m.w, s->parent ? i + 1 - s->parent : 0);
-        if (!s->parent)
-            continue;
-        writer_leb128(m.w, s->file);
-        writer_leb128(m.w, s->line);
-    }
+    excerpt_put_scopes(&m);
     excerpt_put_places(&m);
     excerpt_put_facts(&head, &m, left_out);
-    writer_bytes(w, head.out.at, head.out.len);
-    writer_leb128(w, m.texts.texts.len);
-    for (size_t i = 0; i < m.texts.texts.len; i++) {
-        writer_leb128(w, m.texts.lengths.at[i]);
-        writer_bytes(w, m.texts.texts.at[i], m.texts.lengths.at[i]);
+    excerpt_end(&m, w, &head);
+}
+
+/* The facts are those of a file of which nothing is known: no machine, no symbols. */
+void excerpt_write_lines(struct writer *w, const struct excerpt_line *lines, size_t len)
+{
+    struct writer head = {0}, body = {0};
+    struct excerpt_writer m = {.w = &body};
+    const uint64_t facts[] = {
+        EXCERPT_VERSION, EM_NONE, 0, ET_DYN, EXCERPT_64_BIT | EXCERPT_DEBUG_INFO, SYMBOLS_NONE, 0};
+    for (size_t i = 0; i < len; i++) {
+        struct excerpt_scope scope = {.name = excerpt_text(&m, lines[i].function)};
+        vec_push(&m.places, ((struct excerpt_place){.start = lines[i].start,
+                                                    .end = lines[i].end,
+                                                    .scope = excerpt_scope(&m, scope),
+                                                    .file = excerpt_text(&m, lines[i].file),
+                                                    .line = lines[i].line}));
     }
-    writer_bytes(w, body.out.at, body.out.len);
-    writer_deinit(&head);
-    writer_deinit(&body);
-    intern_deinit(&m.texts);
-    map_deinit(&m.text_of);
-    map_deinit(&m.scope_of_inlining);
-    map_deinit(&m.scope_of_content);
-    vec_free(&m.scopes);
-    vec_free(&m.places);
+    writer_leb128(m.w, 0); /* functions */
+    excerpt_put_scopes(&m);
+    excerpt_put_places(&m);
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        writer_leb128(&head, facts[i]);
+    writer_zigzag(&head, 0); /* when it was changed; then what was left out, and why */
+    writer_leb128(&head, 0);
+    writer_leb128(&head, 0);
+    excerpt_end(&m, w, &head);
 }
 
 /* --- anew ------------------------------------------------------------------------------------ */

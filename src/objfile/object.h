@@ -393,6 +393,18 @@ struct excerpt_request {
 /* Appends the excerpt of an object that was opened over its file. */
 void excerpt_write(struct writer *w, struct object *o, const struct excerpt_request *r);
 
+/* A place of a file that is known by its lines alone: of code of no file of ours. */
+struct excerpt_line {
+    uint64_t start, end;  /* [start, end): disjoint, ascending */
+    const char *function; /* linkage name */
+    const char *file;
+    uint32_t line;
+};
+
+/* Appends an excerpt of places without functions: those of a listed object stand in its recording.
+ */
+void excerpt_write_lines(struct writer *w, const struct excerpt_line *lines, size_t len);
+
 /* What is in an excerpt, without what it says. */
 struct excerpt_facts {
     size_t functions, places;

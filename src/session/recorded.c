@@ -83,8 +83,6 @@ static bool recorded_open_file(struct recorded *r, struct space_object *object,
 {
     struct excerpt_facts facts = {0};
     struct object *file = NULL;
-    if (object->recorded->is_listed)
-        return true;
     /* An excerpt that is damaged is as good as none, but is mentioned. */
     struct err damage = {0};
     struct object *told =
@@ -93,6 +91,10 @@ static bool recorded_open_file(struct recorded *r, struct space_object *object,
     bool is_asked = o->debug_dir || o->symbols || wants_file || facts.ranges_left_out;
     if (damage.line[0])
         r->damaged = arena_printf(&r->arena, "%s", damage.line);
+    if (object->recorded->is_listed) { /* all that is known of it is in the recording */
+        object->file = told;
+        return true;
+    }
     if ((!told || is_asked) && !recorded_find_file(r, object, o, told, &file, e)) {
         object_close(told);
         return false;

@@ -401,6 +401,29 @@ class Names(unittest.TestCase):
         second = monarc("flat", "--csv", "--event", "Dr", CORPUS / "callgrind/plain").stdout.decode()
         self.assertIn("main", second.splitlines()[1])
 
+    def test_callgrind_by_line(self):
+        """Costs stand on their lines, those of inlined code in its file, and calls where they are made; a function has the
+        sum. Numbers of lines are relative or not, with addresses in front or not; ??? and 0 are no lines."""
+        text = (b"positions: line\nevents: Ir\nob=/p\nfl=(1) a.c\nfn=(1) f\n10 1\n+2 2\nfi=(2) h.h\n-9 4\n* 8\nfe=(1)\n12 16\n"
+                b"cfn=(2) g\ncalls=3 30\n+1 99\nfl=(2)\nfn=(2)\n0 32\nfl=(3) ???\nfn=(3) h\n7 64\nfn=(1)\nfl=(1)\n10 128\n")
+        addresses = (b"positions: instr line\nevents: Ir\nob=/p\nfl=(1) a.c\nfn=(1) f\n0x1 10 129\n+4 +2 18\nfi=(2) h.h\n+1 3 12\n"
+                     b"fe=(1)\ncfn=(2) g\ncalls=3 0x9 30\n* 13 99\nfl=(2)\nfn=(2)\n0x9 0 32\nfl=(3) ???\nfn=(3) h\n0x20 7 64\n")
+        with tempfile.TemporaryDirectory() as folder:
+            for i, one in enumerate((text, addresses)):
+                path = Path(folder, f"{i}.out")
+                path.write_bytes(one)
+                table = monarc_json("lines", "--all", path)
+                found = {(r["name"], r["file"], r["line"]): (r["self_samples"], r["calls"]) for r in table["lines"]}
+                self.assertEqual(found, {("f", "a.c", 10): (129, 0), ("f", "a.c", 12): (18, 0), ("f", "h.h", 3): (12, 0),
+                                         ("f", "a.c", 13): (0, 3), ("g", None, None): (32, 0), ("h", None, None): (64, 0)})
+                self.assertEqual({r["name"]: r["self_samples"] for r in monarc_json("flat", "--all", path)["functions"]
+                                  if r["self_samples"]}, {"f": 159, "g": 32, "h": 64})
+                both = monarc_json("lines", "--all", path, path)
+                self.assertEqual({(r["name"], r["file"], r["line"]): (r["self_samples"] / 2, r["calls"] / 2) for r in both["lines"]},
+                                 found)
+            Path(folder, "bad.out").write_bytes(text.replace(b"-9 4", b"-x 4"))
+            self.assertIn("line 9: is not a line of costs", monarc("flat", Path(folder, "bad.out")).stderr.decode())
+
     def test_perf_script(self):
         rows, total = flat(CORPUS / "perf_script/plain")
         self.assertEqual(total, 1)
@@ -603,11 +626,10 @@ class Names(unittest.TestCase):
         text = monarc("flat", CORPUS / "callgrind/plain").stdout.decode()
         self.assertIn("the file has no stacks: callers are those of the calls it counts", text)
         doctor = monarc("doctor", CORPUS / "callgrind/plain").stdout.decode()
-        for kind in "callgrind", "folded":
-            for command in "lines", "annotate":
-                said = monarc(command, CORPUS / kind / "plain").stderr.decode()
-                self.assertIn("knows functions only by name", said)
-        self.assertIn("Note     import: costs by line", text)
+        for command in "lines", "annotate":
+            said = monarc(command, CORPUS / "folded/plain").stderr.decode()
+            self.assertIn("knows functions only by name", said)
+        self.assertIn("Note     import: costs of calls", text)
         self.assertIn("docs/import.md", doctor)
         for text in text, doctor:
             self.assertNotRegex(text, "record with stacks|compile|--no-stacks|no longer exists|incomplete|recorder|--rate")

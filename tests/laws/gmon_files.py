@@ -277,7 +277,7 @@ def gnu_agrees(subject):
 
 
 for _kind, _number in ("one", 3547653370), ("foreign", 4244518527), ("counted", 1618050830), ("ranges", 2268617446), ("parts", 989893607):
-    TABLE.expect("callgrind_is_read_back", _kind, "a function that only itself calls gets one call more, from outside", _number)
+    TABLE.keep("callgrind_is_read_back", _kind, _number)
 
 
 if __name__ == "__main__":

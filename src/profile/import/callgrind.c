@@ -1,13 +1,17 @@
 /* Callgrind's output format: costs of functions by line, and calls with their number and what they
  * cost ("Callgrind Format Specification" of Valgrind's manual).
  *
- * A run gets the costs of functions and the numbers of calls. It has no place for what a call cost,
- * for lines, jumps and parts of a run; these are named. Cycles are no matter: nothing is followed.
+ * A run gets the costs of functions by line, and the numbers of calls. It has no place for what a
+ * call cost, for jumps and parts of a run; these are named. Cycles are no matter: nothing is
+ * followed.
  *
  *     events: Ir Dr              what the numbers of a line of costs are
  *     ob=(1) /bin/x              names: defined with a number once, then named by it
+ *     fl=(1) x.c
  *     fn=(2) main
  *     16 400 20                  own costs: position, then one number an event
+ *     fi=(2) x.h                 what follows is code of another file, inlined; fe= likewise
+ *     +3 10 2                    three lines below the last one
  *     cfn=(3) work
  *     calls=50 32                the next line is what these calls cost
  *     16 9000
@@ -24,14 +28,13 @@ enum { MOST_EVENTS = 64 };
 
 #define LOST_INCLUSIVE \
     "costs of calls with all below them: reports estimate them by numbers of calls"
-#define LOST_LINES "costs by line, which are added up by function"
 #define LOST_JUMPS "jumps"
 
-static const char UNKNOWN[] = "???";
+static const char UNKNOWN[] = "???", OUTSIDE[] = "[outside]";
 
-/* "(12) name" stands for itself and defines 12; "(12)" is that name again. Objects and functions
- * have numbers of their own; those of files are not needed, as lines are not kept. */
-enum callgrind_space { SPACE_OBJECTS, SPACE_FUNCTIONS, SPACES };
+/* "(12) name" stands for itself and defines 12; "(12)" is that name again. Objects, functions and
+ * files have numbers of their own. */
+enum callgrind_space { SPACE_OBJECTS, SPACE_FUNCTIONS, SPACE_FILES, SPACES };
 
 /* A function: its object and the address that stands for it. */
 struct callgrind_place {
@@ -46,6 +49,9 @@ struct callgrind_file {
     struct map texts[SPACES]; /* number -> index of `all` */
     VEC(struct text_span) all;
     struct text_span own_object, called_object, own_function, called_function;
+    struct text_span file, called_file; /* of the costs that follow */
+    uint64_t line;                      /* of the last costs; positions may be relative to it */
+    uint32_t line_position;             /* which of the positions is the line; `positions`: none */
     bool has_own, has_called_object;
     uint32_t events[MOST_EVENTS];
     uint32_t events_len, positions;
@@ -117,9 +123,13 @@ static bool callgrind_head(struct callgrind_file *f, struct text_span line, bool
     if (text_begins(line, "positions:")) {
         struct text_span list = {line.at + 10, line.end};
         struct text_span word;
+        uint32_t behind = UINT32_MAX; /* the line */
         f->positions = 0;
-        while (word = text_take_last_word(&list), word.at < word.end)
+        while (word = text_take_last_word(&list), word.at < word.end) {
+            behind = text_len(word) == 4 && text_begins(word, "line") ? f->positions : behind;
             f->positions++;
+        }
+        f->line_position = behind < f->positions ? f->positions - 1 - behind : f->positions;
         return f->positions > 0 && f->positions <= 3;
     }
     if (text_begins(line, "cmd:")) {
@@ -150,17 +160,35 @@ static struct callgrind_place callgrind_place(struct callgrind_file *f, struct t
     return p;
 }
 
-/* Positions may be "+3", "-3" and "*" for the last one; nothing is done with them. */
-static bool callgrind_skip_positions(struct text_span *s, uint32_t positions)
+/* Positions may be "+3", "-3" and "*" for the last one. The line is kept; addresses are not. */
+static bool callgrind_take_positions(struct callgrind_file *f, struct text_span *s)
 {
-    for (uint32_t i = 0; i < positions; i++) {
+    for (uint32_t i = 0; i < f->positions; i++) {
         *s = text_trimmed(*s);
         if (s->at == s->end)
             return false;
+        char sign = *s->at;
+        uint64_t number = 0;
+        s->at += i == f->line_position && (sign == '+' || sign == '-' || sign == '*');
+        if (i == f->line_position && sign != '*' && !text_take_u64(s, &number))
+            return false;
+        if (i == f->line_position && sign != '*')
+            f->line = sign == '+'   ? add_saturating(f->line, number)
+                      : sign != '-' ? number
+                                    : f->line - (number < f->line ? number : f->line);
         while (s->at < s->end && *s->at != ' ' && *s->at != '\t')
             s->at++;
     }
     return true;
+}
+
+/* The address of the current line in the current function. "???" is no file. */
+static uint64_t callgrind_line_of(struct callgrind_file *f, struct callgrind_place p)
+{
+    bool has_line = f->line_position < f->positions && f->line <= UINT32_MAX &&
+                    strncmp(f->file.at, UNKNOWN, text_len(f->file)) != 0;
+    return named_run_line(&f->n, p.object, p.function, f->file.at, text_len(f->file),
+                          has_line ? (uint32_t)f->line : 0);
 }
 
 /* "16 400 20" of the function that is current. Events that a line leaves out at its end are 0;
@@ -168,9 +196,8 @@ static bool callgrind_skip_positions(struct text_span *s, uint32_t positions)
 static bool callgrind_own_costs(struct callgrind_file *f, struct text_span costs)
 {
     struct callgrind_place p = callgrind_place(f, f->own_object, f->own_function);
-    uint32_t node = named_run_frame(&f->n, named_run_cut(&f->n, RECORDING_CUT_NO_STACK), p.object,
-                                    f->own_function.at, text_len(f->own_function));
-    named_run_lose(&f->n, LOST_LINES, 1);
+    uint32_t node = named_run_node(&f->n, named_run_cut(&f->n, RECORDING_CUT_NO_STACK), p.object,
+                                   callgrind_line_of(f, p));
     for (uint32_t i = 0; i < f->events_len; i++) {
         uint64_t cost;
         costs = text_trimmed(costs);
@@ -186,16 +213,23 @@ static bool callgrind_own_costs(struct callgrind_file *f, struct text_span costs
 
 static bool callgrind_costs(struct callgrind_file *f, struct text_span line)
 {
-    if (!f->has_own || !f->events_len || !callgrind_skip_positions(&line, f->positions))
+    if (!f->has_own || !f->events_len || !callgrind_take_positions(f, &line))
         return false;
     if (!f->is_call)
         return callgrind_own_costs(f, line);
+    /* Our own export has costs from unknown callers as calls of this name, which nothing counted.
+     */
+    if (text_len(f->own_function) == strlen(OUTSIDE) && text_begins(f->own_function, OUTSIDE)) {
+        f->is_call = f->has_called_object = false;
+        return true;
+    }
     /* A call from the current function to the one that cfn named, in cob's object or the current
      * one. What it cost is known with all below it, which a run has no place for. */
     struct callgrind_place from = callgrind_place(f, f->own_object, f->own_function);
     struct text_span object = f->has_called_object ? f->called_object : f->own_object;
     struct callgrind_place to = callgrind_place(f, object, f->called_function);
-    named_run_calls(&f->n, from.object, from.function, to.object, to.function, f->calls);
+    named_run_calls(&f->n, from.object, callgrind_line_of(f, from), to.object, to.function,
+                    f->calls);
     named_run_lose(&f->n, LOST_INCLUSIVE, 1);
     f->is_call = f->has_called_object = false;
     return true;
@@ -203,8 +237,21 @@ static bool callgrind_costs(struct callgrind_file *f, struct text_span line)
 
 /* --- all lines ------------------------------------------------------------------------------- */
 
-/* "ob=...": *is_key says whether the line is of this kind. Names of files are among them, and not
- * kept. */
+/* The name of a function; what our own export adds to that of inlined code is no part of it. */
+static bool callgrind_function(struct callgrind_file *f, struct text_span value,
+                               struct text_span *out)
+{
+    static const char INLINED[] = " [inlined]";
+    size_t end = sizeof INLINED - 1;
+    bool ok = callgrind_name(f, SPACE_FUNCTIONS, value, out);
+    if (text_len(*out) > end && !memcmp(out->end - end, INLINED, end))
+        out->end -= end;
+    return ok;
+}
+
+/* "ob=...": *is_key says whether the line is of this kind. A function's file is named before it
+ * (fl), and again where code of others is inlined (fi, fe); that of what is called (cfi, cfl)
+ * counts as a definition of the number alone. */
 static bool callgrind_key(struct callgrind_file *f, struct text_span line, bool *is_key)
 {
     const char *equal = memchr(line.at, '=', text_len(line));
@@ -216,16 +263,21 @@ static bool callgrind_key(struct callgrind_file *f, struct text_span line, bool 
     if (text_len(key) == 3 && text_begins(key, "cob"))
         return f->has_called_object = callgrind_name(f, SPACE_OBJECTS, value, &f->called_object);
     if (text_len(key) == 2 && text_begins(key, "fn"))
-        return f->has_own = callgrind_name(f, SPACE_FUNCTIONS, value, &f->own_function);
+        return f->has_own = callgrind_function(f, value, &f->own_function);
     if (text_len(key) == 3 && text_begins(key, "cfn"))
-        return callgrind_name(f, SPACE_FUNCTIONS, value, &f->called_function);
+        return callgrind_function(f, value, &f->called_function);
     if (text_len(key) == 5 && text_begins(key, "calls"))
         return f->is_call = text_take_u64(&value, &f->calls);
     if (text_begins(key, "jump") || text_begins(key, "jcnd")) {
         named_run_lose(&f->n, LOST_JUMPS, 1);
         return true;
     }
-    *is_key = equal && (text_len(key) == 2 || text_len(key) == 3); /* fl, fi, fe, cfi, cfl */
+    if (text_len(key) == 2 &&
+        (text_begins(key, "fl") || text_begins(key, "fi") || text_begins(key, "fe")))
+        return callgrind_name(f, SPACE_FILES, value, &f->file);
+    if (text_len(key) == 3 && (text_begins(key, "cfi") || text_begins(key, "cfl")))
+        return callgrind_name(f, SPACE_FILES, value, &f->called_file);
+    *is_key = equal && (text_len(key) == 2 || text_len(key) == 3);
     return true;
 }
 
@@ -274,9 +326,9 @@ bool callgrind_read(struct bytes in, const char *name, struct recording *out, st
     struct text_span line;
     struct err why = {0};
     bool ok = text_is_text(in) || err_in(e, name, NO_TEXT);
-    named_run_begin(&f.n, out);
+    named_run_begin(&f.n, out, true);
     f.own_object = (struct text_span){UNKNOWN, UNKNOWN + strlen(UNKNOWN)};
-    f.own_function = f.called_function = f.called_object = f.own_object;
+    f.own_function = f.called_function = f.called_object = f.file = f.own_object;
     named_run_thread(&f.n, 0, 0, "", 0);
     while (ok && text_lines_take(&lines, &line))
         ok = callgrind_line(&f, &lines, line, e);

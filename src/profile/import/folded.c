@@ -452,7 +452,7 @@ bool folded_read(struct bytes in, const char *name, struct recording *out, struc
         return err_in(e, name,
                       "has two counts in each line, of two runs: 'monarc flat --base' "
                       "compares the folded stacks of one run with those of another");
-    named_run_begin(&n, out);
+    named_run_begin(&n, out, false);
     named_run_object(&n, name, strlen(name));
     named_run_event(&n, "samples", strlen("samples"), RECORDING_UNIT_COUNT);
     named_run_thread(&n, 0, 0, "", 0);

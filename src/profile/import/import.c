@@ -11,7 +11,8 @@
  * Nodes, symbols, threads and losses are each found by a hash: time is linear in the frames.
  *
  *     address   = 16 * (the name's hash, 48 bits, odd)     0 is code without a name
- *     call site = the caller's address + 8                  somewhere in its code
+ *     line      = an address of 4094 after a function's    of formats with lines, in 40 bits
+ *     call site = the caller's line + 1                     where the call returns to
  *     symbol    = [address, address + 16)
  *
  * A call site must lie within its caller and differ from its entry, hence the 16 bytes. */
@@ -19,6 +20,7 @@
 
 #include "base/bytes.h"
 #include "base/path.h"
+#include "objfile/object.h"
 #include "profile/import/named_recording.h"
 #include "profile/import/perf.h"
 #include "record/tally.h"
@@ -56,13 +58,15 @@ const struct importer *importer_of(struct bytes first)
 
 /* ---- A run of names. */
 
-/* A function's address is 48 bits of its name's hash, and four of room for its code. CALL_OFFSET
- * is where a function's calls are taken to stand. */
-enum { FUNCTION_BYTES = 16, CALL_OFFSET = 8, NAME_BITS = 48 };
+/* A function's address is 48 bits of its name's hash, and four of room for its code. With lines,
+ * twelve of the bits are room: two names of a file meet more often, which moves one of them, as
+ * above. */
+enum { ADDRESS_BITS = 52, FUNCTION_BYTES = 16, LINES_BYTES = 4096 };
 
-void named_run_begin(struct named_run *n, struct recording *out)
+void named_run_begin(struct named_run *n, struct recording *out, bool has_lines)
 {
-    *n = (struct named_run){.recording = out, .cut = RECORDING_NONE};
+    *n = (struct named_run){
+        .recording = out, .cut = RECORDING_NONE, .room = has_lines ? LINES_BYTES : FUNCTION_BYTES};
     vec_push(&out->nodes, (struct recording_node){.object = RECORDING_NONE});
     out->slice_ns = 1;
 }
@@ -111,7 +115,7 @@ static struct named_slot_of_name *named_name_slot(const struct named_run *n, uin
 uint64_t named_run_function(struct named_run *n, uint32_t object, const char *name, size_t len)
 {
     struct named_slot_of_name *slot;
-    uint64_t address = hash_bytes(name, len) & ((UINT64_C(1) << NAME_BITS) - 1);
+    uint64_t address = hash_bytes(name, len) & ((UINT64_C(1) << ADDRESS_BITS) / n->room - 1);
     size_t before = n->name_slots ? n->name_mask + 1 : 0, slots = before ? 2 * before : 1024;
     if (n->recording->symbols.len >= before / 2) {
         struct named_slot_of_name *old = n->name_slots;
@@ -128,18 +132,40 @@ uint64_t named_run_function(struct named_run *n, uint32_t object, const char *na
         if (!slot->name)
             break;
         if (slot->name->len == len && !memcmp(slot->name->text, name, len))
-            return address * FUNCTION_BYTES;
+            return address * n->room;
     }
     struct named_name *copy = arena_alloc(&n->recording->arena, sizeof *copy + len + 1);
     *copy = (struct named_name){.object = object, .len = len};
     memcpy(copy->text, name, len);
     *slot = (struct named_slot_of_name){address, copy};
-    uint64_t start = address * FUNCTION_BYTES;
+    uint64_t start = address * n->room;
     struct recording_object *o = &n->recording->objects.at[object];
-    vec_push(&n->recording->symbols,
-             (struct recording_symbol){object, start, FUNCTION_BYTES, copy->text});
-    o->high = start + FUNCTION_BYTES > o->high ? start + FUNCTION_BYTES : o->high;
+    vec_push(&n->recording->symbols, (struct recording_symbol){object, start, n->room, copy->text});
+    o->high = start + n->room > o->high ? start + n->room : o->high;
     return start;
+}
+
+/* A line's place in the room of its function follows from line and file, so that it is the same in
+ * each recording; where two would have one, the second takes the next. The first byte is the
+ * function's entry, and the last but one stands for code without a line. */
+uint64_t named_run_line(struct named_run *n, uint32_t object, uint64_t function, const char *file,
+                        size_t len, uint32_t line)
+{
+    enum { PLACES = LINES_BYTES - 3, NO_LINE = LINES_BYTES - 2 };
+    if (!line || !len)
+        return function + NO_LINE;
+    uint32_t number = intern(&n->files, file, len);
+    uint64_t first = (hash_bytes(file, len) + line) % PLACES;
+    for (uint64_t k = 0; k < PLACES; k++) {
+        uint64_t address = function + 1 + (first + k) % PLACES;
+        bool is_new;
+        uint32_t at = map_index(&n->line_at, address, object, n->lines.len, &is_new);
+        if (is_new)
+            vec_push(&n->lines, ((struct named_line){object, number, line, function, address}));
+        if (n->lines.at[at].file == number && n->lines.at[at].line == line)
+            return address;
+    }
+    return function + NO_LINE;
 }
 
 /* --- stacks ---------------------------------------------------------------------------------- */
@@ -297,14 +323,14 @@ bool named_run_sample(struct named_run *n, uint32_t thread, uint32_t event, uint
     return true;
 }
 
-/* A caller that is not known has address 0 in no object. */
+/* A caller that is not known has address 0 in no object. Calls return to the byte after their
+ * line. */
 void named_run_calls(struct named_run *n, uint32_t from_object, uint64_t from, uint32_t object,
                      uint64_t self, uint64_t count)
 {
     vec_push(&n->recording->arcs,
              (struct recording_arc){from_object, object,
-                                    from_object == RECORDING_NONE ? 0 : from + CALL_OFFSET, self,
-                                    count});
+                                    from_object == RECORDING_NONE ? 0 : from + 1, self, count});
 }
 
 /* Losses are distinguished by their texts' hash. Texts are constants of this program, so few that
@@ -348,6 +374,53 @@ static uint32_t named_program(const struct recording *r, const char *name)
     return first;
 }
 
+static int named_by_line(const void *left, const void *right)
+{
+    const struct named_line *l = left, *r = right;
+    if (l->object != r->object)
+        return l->object < r->object ? -1 : 1;
+    return (l->address > r->address) - (l->address < r->address);
+}
+
+/* Writes the lines of each object as an excerpt. A function begins on the lowest of its lines that
+ * are in the file of the first one that was named: names of files are numbered in their order. */
+static void named_run_put_lines(struct named_run *n)
+{
+    struct recording *r = n->recording;
+    struct arena scratch = {0};
+    struct excerpt_line *lines = ARENA_NEW(&scratch, struct excerpt_line, 2 * n->lines.len);
+    if (n->lines.len)
+        qsort(n->lines.at, n->lines.len, sizeof *n->lines.at, named_by_line);
+    for (size_t i = 0, symbol = 0, len; i < n->lines.len;) {
+        uint32_t object = n->lines.at[i].object;
+        struct writer w = {0};
+        for (len = 0; i < n->lines.len && n->lines.at[i].object == object;) {
+            const struct named_line *all = &n->lines.at[i], *entry = all;
+            size_t own = 0;
+            while (r->symbols.at[symbol].object != object ||
+                   r->symbols.at[symbol].start != all->function)
+                symbol++;
+            for (; i + own < n->lines.len && all[own].object == object &&
+                   all[own].function == all->function;
+                 own++)
+                if (all[own].file < entry->file ||
+                    (all[own].file == entry->file && all[own].line < entry->line))
+                    entry = &all[own];
+            const char *name = r->symbols.at[symbol].name;
+            lines[len++] = (struct excerpt_line){all->function, all->function + 1, name,
+                                                 n->files.texts.at[entry->file], entry->line};
+            for (size_t k = 0; k < own; k++)
+                lines[len++] = (struct excerpt_line){all[k].address, all[k].address + 1, name,
+                                                     n->files.texts.at[all[k].file], all[k].line};
+            i += own;
+        }
+        excerpt_write_lines(&w, lines, len);
+        recording_add_excerpt(r, object, (struct bytes){w.out.at, w.out.len});
+        writer_deinit(&w);
+    }
+    arena_deinit(&scratch);
+}
+
 /* Symbols by object and start, as the model wants them; equal samples become one. */
 void named_run_finish(struct named_run *n)
 {
@@ -356,11 +429,15 @@ void named_run_finish(struct named_run *n)
         qsort(r->symbols.at, r->symbols.len, sizeof *r->symbols.at, named_by_place);
     for (size_t i = 0; i < r->objects.len; i++)
         if (r->objects.at[i].kind == RECORDING_OBJECT_FILE && !r->objects.at[i].high)
-            r->objects.at[i].high = FUNCTION_BYTES;
+            r->objects.at[i].high = n->room;
+    named_run_put_lines(n);
     for (size_t i = 0; i < r->processes.len; i++)
         r->processes.at[i].program = named_program(r, r->processes.at[i].name);
     tally_sum_up(r, true);
     intern_deinit(&n->paths);
+    intern_deinit(&n->files);
+    map_deinit(&n->line_at);
+    vec_free(&n->lines);
     memory_free(n->name_slots);
     memory_free(n->node_slots);
     map_deinit(&n->thread_of);

@@ -26,6 +26,12 @@ struct named_slot {
     uint32_t node, hash;
 };
 
+/* A line of a function that has an address of its own. */
+struct named_line {
+    uint32_t object, file, line;
+    uint64_t function, address;
+};
+
 /* A function of an object, and its slot; NULL is a free one. */
 struct named_name {
     uint32_t object;
@@ -52,10 +58,15 @@ struct named_run {
     struct map texts_lost;         /* hash of a loss's text -> its number */
     uint32_t cut;                  /* object, or RECORDING_NONE */
     uint64_t total;                /* of all weights */
+    uint64_t room;                 /* bytes of a function */
+    struct intern files;           /* of lines */
+    struct map line_at;            /* object, address -> its number in `lines` */
+    VEC(struct named_line) lines;
 };
 
-/* Begins with a root, in a zeroed run. Slices have a length of 1 ns: these files know no time. */
-void named_run_begin(struct named_run *n, struct recording *out);
+/* Begins with a root, in a zeroed run. Slices have a length of 1 ns: these files know no time.
+ * With lines, functions have room for addresses of them. */
+void named_run_begin(struct named_run *n, struct recording *out, bool has_lines);
 
 /* Sorts symbols, finds the program of each process, adds up equal samples, and frees what the run
  * does not need. To be called after failure, too. */
@@ -68,6 +79,11 @@ uint32_t named_run_object(struct named_run *n, const char *path, size_t len);
 /* The address that stands for a function: the same for equal names of one object. Adds a symbol if
  * the name is new. `len` is at least 1. */
 uint64_t named_run_function(struct named_run *n, uint32_t object, const char *name, size_t len);
+
+/* The address that stands for a line of a function; that of the function where there are too many.
+ * For a run that began with lines. */
+uint64_t named_run_line(struct named_run *n, uint32_t object, uint64_t function, const char *file,
+                        size_t len, uint32_t line);
 
 /* A frame within its caller's (RECORDING_ROOT: none); of a function without a name for `len` 0. */
 uint32_t named_run_frame(struct named_run *n, uint32_t caller, uint32_t object, const char *name,
@@ -97,7 +113,7 @@ void named_run_name_process(struct named_run *n, const char *name, size_t len);
 bool named_run_sample(struct named_run *n, uint32_t thread, uint32_t event, uint32_t node,
                       uint64_t weight, uint64_t count);
 
-/* Calls from one function to another, `from_object` RECORDING_NONE for none. */
+/* Calls from a line of one function to another function; `from_object` RECORDING_NONE for none. */
 void named_run_calls(struct named_run *n, uint32_t from_object, uint64_t from, uint32_t object,
                      uint64_t self, uint64_t count);
 

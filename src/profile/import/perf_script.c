@@ -251,7 +251,7 @@ bool perf_script_read(struct bytes in, const char *name, struct recording *out, 
     struct text_span line;
     struct err why = {0};
     bool ok = text_is_text(in) || err_in(e, name, NO_TEXT);
-    named_run_begin(&s.n, out);
+    named_run_begin(&s.n, out, false);
     while (ok && text_lines_take(&lines, &line))
         ok = script_line(&s, line, lines.number) || err_in(e, name, NO_SUM);
     ok = ok && (script_end_sample(&s) || err_in(e, name, NO_SUM));

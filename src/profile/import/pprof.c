@@ -704,7 +704,7 @@ bool pprof_take(struct bytes in, const char *name, bool opens_no_files, struct r
     if (ok && has_code && !f.function_names.len && f.mappings.len && f.types_len) {
         ok = pprof_read_code(&f, opens_no_files, out, e);
     } else {
-        named_run_begin(&f.n, out);
+        named_run_begin(&f.n, out, false);
         if (ok)
             pprof_add_events(&f);
         if (ok && f.mapping_names.len) /* the first one is the program's */
