@@ -53,6 +53,7 @@
  * that much more these may be, the function with what it called. Cost: each sample's depth. */
 #include "profile/analysis/recording/stacks.h"
 
+#include "base/map.h"
 #include "base/sort.h"
 #include "profile/analysis/compare/significance.h"
 
@@ -633,10 +634,25 @@ void stacks_measure_errors(struct stacks *t, const struct space *s, const struct
         count[sample->thread] += sample->count;
         rows[len++].item = i;
     }
+    /* Recordings that are reported together follow each other in time as they were named, which
+     * says nothing of them: threads that share strata do so by the time since their run began, with
+     * its first process. Parents precede their children, also where a pid comes again. */
+    uint64_t *begin = ARENA_NEW(&scratch, uint64_t, r->processes.len);
+    struct map latest = {0};
+    for (uint32_t i = 0; i < r->processes.len; i++) {
+        const struct recording_process *p = &r->processes.at[i];
+        const uint32_t *parent = map_find(&latest, p->parent_pid, 0);
+        begin[i] = parent ? begin[*parent] : p->start_ns / (r->slice_ns ? r->slice_ns : 1);
+        map_set(&latest, p->pid, 0, i);
+    }
+    map_deinit(&latest);
     for (uint32_t i = 0; i < len; i++) {
         const struct recording_sample *sample = &r->samples.at[rows[i].item];
-        uint64_t thread = count[sample->thread] < LEAST ? RECORDING_NONE : sample->thread;
-        rows[i].key = thread << 32 | sample->slice;
+        uint64_t from = begin[r->threads.at[sample->thread].process];
+        from = from < sample->slice ? from : sample->slice;
+        rows[i].key = count[sample->thread] < LEAST
+                          ? map_two(RECORDING_NONE, sample->slice - (uint32_t)from)
+                          : map_two(sample->thread, sample->slice);
     }
     sort_keyed(rows, len);
     hits_init(&self, f->len, a, &scratch);
