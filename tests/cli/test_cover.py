@@ -487,7 +487,13 @@ class Programs(Case):
         hunk = ["@@ -10,2 +10,3 @@", " {", "+    a++;", "     return a * 2;"]
         for old, new, missed in (("prog-1.orig/prog.c\tdate", "prog-1/prog.c\tdate", [11]),
                                  ("deep/prog.c", "deep/prog.c", []),
-                                 ("x/deep/prog.c", "y/prog.c", [])):
+                                 ("x/deep/prog.c", "y/prog.c", []),
+                                 ('"old/prog\\056c"', '"new/prog\\056c"', [11]),  # as git quotes names
+                                 ('"a/prog\\056c"', "b/prog.c", [11]),
+                                 ("b/prog.c", "a/prog.c", [11]),  # git diff -R
+                                 ("b/old.c", "a/prog.c", [11]),
+                                 ("b/prog.c", "b/prog.c", []),  # a folder of that name
+                                 ("x/prog.cc", "y/prog.c", [])):
             value = self.json("--diff", self.patch("--- " + old, "+++ " + new, *hunk))["diff"]
             self.assertEqual(value["files"][0]["missed"], missed, new)
 

@@ -1,5 +1,5 @@
-/* Hunks are read by their line counts, so that a removed line that looks like a header is not taken
- * for one.
+/* Hunks are read by their line counts, so that a removed line that looks like a
+ * header is not taken for one.
  *
  *     --- a/old            the new name matters; /dev/null: the file is removed
  *     +++ b/new<TAB>date
@@ -9,12 +9,13 @@
  *     +added
  *     \ No newline at end of file
  *
- * Git quotes names with odd bytes as C strings. Combined diffs (@@@) have no single old file and
- * are refused.
+ * Git quotes names with odd bytes as C strings. Combined diffs (@@@) have no
+ * single old file and are refused.
  *
- * Counts of a hunk say where it ends, and a hunk that has more or fewer lines is refused: a patch
- * that was cut by a mailer must not pass as a shorter one. Ranges of added lines of the new file,
- * and of changed ones of the old, come out ascending within a file. Linear; names are copied. */
+ * Counts of a hunk say where it ends, and a hunk that has more or fewer lines
+ * is refused: a patch that was cut by a mailer must not pass as a shorter one.
+ * Ranges of added lines of the new file, and of changed ones of the old, come
+ * out ascending within a file. Linear; names are copied. */
 #include "coverage/format/format.h"
 
 #include <inttypes.h>
@@ -24,13 +25,14 @@ struct line {
     const char *at, *end;
 };
 
-/* State between lines. A hunk is open while `old_left` or `new_left` is above 0. */
+/* State between lines. A hunk is open while `old_left` or `new_left` is above
+ * 0. */
 struct reading {
     struct patch *out;
     const char *name;
     uint64_t number;
     bool has_file, is_removed, has_any;
-    struct line old_name;        /* of the last `--- ` */
+    const char *old_name;        /* of the last `--- `; NULL: there was none, or of no file */
     uint64_t old_left, new_left; /* lines of the open hunk */
     uint32_t new_line, old_line;
     bool has_old; /* the open file is the last of old_files */
@@ -48,8 +50,8 @@ static bool patch_starts(struct line l, const char *word)
     return (size_t)(l.end - l.at) >= len && !memcmp(l.at, word, len);
 }
 
-/* What a backslash stands for; advances over it. `*at` is after the backslash. Up to three octal
- * digits are a byte; unknown letters stand for themselves. */
+/* What a backslash stands for; advances over it. `*at` is after the backslash.
+ * Up to three octal digits are a byte; unknown letters stand for themselves. */
 static char patch_escaped(const char **at, const char *end)
 {
     static const char NAMES[] = "abtnvfr\"\\", VALUES[] = "\a\b\t\n\v\f\r\"\\";
@@ -65,7 +67,8 @@ static char patch_escaped(const char **at, const char *end)
     return known ? VALUES[known - NAMES] : c;
 }
 
-/* The result is never longer than what is quoted. A missing quote at the end is forgiven. */
+/* The result is never longer than what is quoted. A missing quote at the end is
+ * forgiven. */
 static char *patch_unquoted(struct reading *r, struct line l)
 {
     char *text = arena_alloc_text(&r->out->arena, (size_t)(l.end - l.at) + 1);
@@ -81,25 +84,6 @@ static char *patch_unquoted(struct reading *r, struct line l)
     return text;
 }
 
-/* The name without its first folder, if that is the name of a side: `b/`, or another than that of
- * the old name when the rest is the same, as in `prog.orig/x.c` and `prog/x.c` of quilt. Letters of
- * sides are those of git: a, b, and with diff.mnemonicPrefix i, w, c and o. */
-static const char *patch_without_side(const struct reading *r, const char *path)
-{
-    if (path[0] && strchr("biwc", path[0]) && path[1] == '/')
-        return path + 2;
-    const char *slash = strchr(path, '/');
-    const struct line *old = &r->old_name;
-    size_t old_len = (size_t)(old->end - old->at);
-    const char *old_slash = old_len ? memchr(old->at, '/', old_len) : NULL;
-    if (!slash || !old_slash || slash == path || old_slash == old->at)
-        return path;
-    size_t rest = strlen(slash), side = (size_t)(slash - path);
-    bool is_same = (size_t)(old->end - old_slash) >= rest && !memcmp(old_slash, slash, rest);
-    bool is_other = (size_t)(old_slash - old->at) != side || memcmp(old->at, path, side) != 0;
-    return is_same && is_other ? slash + 1 : path;
-}
-
 /* A tab ends the name: a date follows. */
 static const char *patch_file_name(struct reading *r, struct line l)
 {
@@ -109,27 +93,52 @@ static const char *patch_file_name(struct reading *r, struct line l)
     return arena_copy(&r->out->arena, l.at, (size_t)((tab ? tab : l.end) - l.at));
 }
 
-/* Its folder is a side's if the new name's first one is: `new` is without it then. */
-static void patch_take_old_file(struct reading *r, const char *new, bool is_cut)
+/* Letters of sides are those of git: a, b, and with diff.mnemonicPrefix i, w, c
+ * and o. */
+static bool patch_has_side(const char *path, const char *letters)
 {
-    r->has_old = r->old_name.at < r->old_name.end;
+    return path[0] && strchr(letters, path[0]) && path[1] == '/';
+}
+
+/* The name without its first folder, if that is the name of a side: `b/`, or
+ * another than that of the old name when the rest is the same, as in
+ * `prog.orig/x.c` and `prog/x.c` of quilt. What both names begin with is a
+ * folder, whatever it is called. */
+static const char *patch_without_side(const struct reading *r, const char *path)
+{
+    const char *old = r->old_name ? r->old_name : "", *slash = strchr(path, '/');
+    const char *old_slash = strchr(old, '/');
+    bool is_same = patch_has_side(old, "abiwco") && old[0] == path[0];
+    bool is_reversed = patch_has_side(old, "biwco") && patch_has_side(path, "ao");
+    if ((patch_has_side(path, "biwc") || is_reversed) && !is_same)
+        return path + 2;
+    if (!slash || !old_slash || slash == path || old_slash == old || strcmp(old_slash, slash))
+        return path;
+    bool is_other = old_slash - old != slash - path || memcmp(old, path, (size_t)(slash - path));
+    return is_other ? slash + 1 : path;
+}
+
+/* Its folder is a side's if the new name's first one is: `new` is without it
+ * then. */
+static void patch_take_old_file(struct reading *r, const char *new, const char *whole)
+{
+    const char *path = r->old_name, *slash = path ? strchr(path, '/') : NULL;
+    r->has_old = path != NULL;
     if (!r->has_old)
         return;
-    const char *path = patch_file_name(r, r->old_name), *slash = strchr(path, '/');
-    r->has_old = strcmp(path, "/dev/null") != 0;
-    if (!r->has_old)
-        return;
-    bool has_side = path[0] && strchr("abiwco", path[0]) && path[1] == '/';
-    bool is_same = is_cut && slash && !strcmp(slash + 1, new);
+    bool is_same = patch_has_side(whole, "abiwco") && whole[0] == path[0];
+    bool has_side = patch_has_side(path, "abiwco") && (!is_same || new != whole);
+    bool is_cut = new != whole &&slash && !strcmp(slash + 1, new);
     vec_push(&r->out->old_files,
-             (struct patch_old_file){.path = has_side  ? path + 2
-                                             : is_same ? slash + 1
-                                                       : path,
+             (struct patch_old_file){.path = has_side ? path + 2
+                                             : is_cut ? slash + 1
+                                                      : path,
                                      .whole_path = path,
                                      .first_range = (uint32_t)r->out->old_ranges.len});
 }
 
-/* At most UINT32_MAX, without overflow on the way; `l` moves past the digits. */
+/* At most UINT32_MAX, without overflow on the way; `l` moves past the digits.
+ */
 static bool patch_number(struct line *l, uint64_t *out)
 {
     uint64_t value = 0;
@@ -210,7 +219,8 @@ static void patch_change_old_line(struct reading *r, bool is_removed)
     f->ranges++;
 }
 
-/* One line of a hunk. Every line counts on the sides that have it: ` ` both, `-` old, `+` new. */
+/* One line of a hunk. Every line counts on the sides that have it: ` ` both,
+ * `-` old, `+` new. */
 static bool patch_body(struct reading *r, struct line l)
 {
     char kind = l.at < l.end ? *l.at : ' '; /* mailers cut the space of an empty line */
@@ -231,7 +241,8 @@ static bool patch_body(struct reading *r, struct line l)
     return true;
 }
 
-/* Outside of hunks only names and heads of hunks matter; all other text is passed over. */
+/* Outside of hunks only names and heads of hunks matter; all other text is
+ * passed over. */
 static bool patch_step(struct reading *r, struct line l)
 {
     if (r->old_left || r->new_left)
@@ -240,7 +251,7 @@ static bool patch_step(struct reading *r, struct line l)
         l.at += 4;
         const char *path = patch_file_name(r, l);
         const char *without = patch_without_side(r, path);
-        patch_take_old_file(r, without, without != path);
+        patch_take_old_file(r, without, path);
         r->has_file = r->has_any = true;
         r->is_removed = !strcmp(path, "/dev/null");
         if (!(r->is_removed)) {
@@ -254,12 +265,17 @@ static bool patch_step(struct reading *r, struct line l)
     } else if (patch_starts(l, "diff ") || patch_starts(l, "--- ") || patch_starts(l, "Index: ")) {
         r->has_any = true; /* also of a file that only changes its mode */
         r->has_file = false;
-        r->old_name = patch_starts(l, "--- ") ? (struct line){l.at + 4, l.end} : (struct line){0};
+        r->old_name = NULL;
+        if (patch_starts(l, "--- "))
+            r->old_name = patch_file_name(r, (struct line){l.at + 4, l.end});
+        if (r->old_name && (!strcmp(r->old_name, "/dev/null") || !*r->old_name))
+            r->old_name = NULL;
     }
     return true;
 }
 
-/* Carriage returns are cut off heads alone: in a hunk they may be what changed. */
+/* Carriage returns are cut off heads alone: in a hunk they may be what changed.
+ */
 bool patch_read(struct bytes in, const char *name, struct patch *out, struct err *e)
 {
     struct reading r = {.out = out, .name = name, .e = e};
