@@ -364,6 +364,19 @@ class PerfData(unittest.TestCase):
         self.assertEqual(total, 2 * flat(data)[1])
 
 
+def leb(value):
+    """Varint."""
+    out = b""
+    while value > 127:
+        out, value = out + bytes([value & 127 | 128]), value >> 7
+    return out + bytes([value])
+
+
+def field(key, value):
+    """A field of Protocol Buffers: a number, or bytes."""
+    return leb(key << 3) + leb(value) if isinstance(value, int) else leb(key << 3 | 2) + leb(len(value)) + value
+
+
 class Names(unittest.TestCase):
     def self_and_total(self, path, *options):
         rows, _ = flat(path, *options)
@@ -423,6 +436,41 @@ class Names(unittest.TestCase):
                                  found)
             Path(folder, "bad.out").write_bytes(text.replace(b"-9 4", b"-x 4"))
             self.assertIn("line 9: is not a line of costs", monarc("flat", Path(folder, "bad.out")).stderr.decode())
+
+    def test_functions_of_one_name(self):
+        """Static functions of several files are several, in callgrind's files by their numbers, in pprof's by their files; a
+        function without a file, or of a name that is always spelled out, is one. Lines come along."""
+        callgrind = (b"events: Ir\nfl=(1) a.c\nfn=(1) work\n1 4\nfi=(9) h.h\n3 1\nfn=(2) main\n5 8\ncfi=(2) b.c\ncfn=(3) work\n"
+                     b"calls=7 1\n6 9\ncfn=(1)\ncalls=2 1\n6 9\nfl=(2)\nfn=(3)\n1 16\nfl=c.c\nfn=other\n1 32\nfl=d.c\nfn=other\n1 64\n")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "x")
+            path.write_bytes(callgrind)
+            rows = monarc_json("flat", "--all", path)["functions"]
+            self.assertEqual(sorted((r["name"], r["self_samples"], r["calls"]) for r in rows if r["self_samples"]),
+                             [("main", 8, 0), ("other", 96, 0), ("work", 5, 2), ("work", 16, 7)])
+            lines = monarc_json("lines", "--all", path)["lines"]
+            self.assertEqual(sorted((r["name"], r["file"], r["line"], r["self_samples"]) for r in lines if r["self_samples"]),
+                             [("main", "a.c", 5, 8), ("other", "c.c", 1, 32), ("other", "d.c", 1, 64), ("work", "a.c", 1, 4),
+                              ("work", "b.c", 1, 16), ("work", "h.h", 3, 1)])
+            texts = ["", "cpu", "nanoseconds", "work", "a.c", "b.c", "main"]
+            functions = ((1, 3, 4), (2, 3, 5), (3, 6, 4), (4, 3, 4), (5, 3, 0))
+            locations = ((1, 1, 10), (2, 2, 10), (3, 3, 20), (4, 4, 11), (5, 5, 9))
+            message = field(1, field(1, 1) + field(2, 2))
+            for stack, value in (((1, 3), 4), ((2, 3), 8), ((4, 1, 3), 16), ((5,), 32)):
+                message += field(2, b"".join(field(1, one) for one in stack) + field(2, value))
+            message += b"".join(field(4, field(1, i) + field(4, field(1, f) + field(2, line))) for i, f, line in locations)
+            message += b"".join(field(5, field(1, i) + field(2, name) + field(4, file)) for i, name, file in functions)
+            path.write_bytes(message + b"".join(field(6, t.encode()) for t in texts))
+            rows = monarc_json("flat", "--all", path)["functions"]
+            sample = sum(r["self_samples"] for r in rows) / 60
+            self.assertEqual(sorted((r["name"], round(r["self_samples"] / sample), round(r["total_samples"] / sample))
+                                    for r in rows if r["total_samples"] > 0),
+                             [("main", 0, 28), ("work", 8, 8), ("work", 20, 20), ("work", 32, 32)])
+            lines = monarc_json("lines", "--all", path)["lines"]
+            self.assertEqual(sorted((r["name"], r["file"] or "", r["line"] or 0, round(r["self_samples"] / sample),
+                                     round(r["total_samples"] / sample)) for r in lines if not r["name"].startswith("[")),
+                             [("main", "a.c", 20, 0, 28), ("work", "", 0, 32, 32), ("work", "a.c", 10, 4, 20),
+                              ("work", "a.c", 11, 16, 16), ("work", "b.c", 10, 8, 8)])
 
     def test_perf_script(self):
         rows, total = flat(CORPUS / "perf_script/plain")
@@ -556,17 +604,6 @@ class Names(unittest.TestCase):
     @slow
     def test_pprof_as_others_write_it(self):
         """Every unit of time; tables in any order, behind a period type; no bomb of zeros."""
-        def number(value):
-            out = b""
-            while value > 127:
-                out, value = out + bytes([value & 127 | 128]), value >> 7
-            return out + bytes([value])
-
-        def field(key, value):
-            if isinstance(value, int):
-                return number(key << 3) + number(value)
-            return number(key << 3 | 2) + number(len(value)) + value
-
         texts = ["", "cpu", "UNIT", "main", "leaf"]
         for unit, seconds in ("nanoseconds", 3e-6), ("microseconds", 3e-3), ("ms", 3), ("seconds", 3e3):
             type_ = field(1, 1) + field(2, 2)
@@ -592,16 +629,6 @@ class Names(unittest.TestCase):
 
     def pprof(self, types, values, period=None, behind=False):
         """A profile of one stack, main and leaf, with these values; `behind`: types come last."""
-        def number(value):
-            out = b""
-            while value > 127:
-                out, value = out + bytes([value & 127 | 128]), value >> 7
-            return out + bytes([value])
-
-        def field(key, value):
-            return (number(key << 3) + number(value) if isinstance(value, int)
-                    else number(key << 3 | 2) + number(len(value)) + value)
-
         texts = ["", "main", "leaf"]
 
         def text(what):

@@ -42,17 +42,23 @@ struct callgrind_place {
     uint64_t function;
 };
 
+/* A name, and where a function's number was defined, the file that it is in: numbers distinguish
+ * functions of one name, and a name that is always spelled out is one function. */
+struct callgrind_text {
+    struct text_span text, file;
+};
+
 /* What the lines so far have said. Spans point into the file. */
 struct callgrind_file {
     struct named_run n;
     const char *name;
     struct map texts[SPACES]; /* number -> index of `all` */
-    VEC(struct text_span) all;
-    struct text_span own_object, called_object, own_function, called_function;
-    struct text_span file, called_file; /* of the costs that follow */
-    uint64_t line;                      /* of the last costs; positions may be relative to it */
-    uint32_t line_position;             /* which of the positions is the line; `positions`: none */
-    bool has_own, has_called_object;
+    VEC(struct callgrind_text) all;
+    struct callgrind_text own_object, called_object, own_function, called_function;
+    struct callgrind_text function_file, file, called_file; /* file: of the costs that follow */
+    uint64_t line;          /* of the last costs; positions may be relative to it */
+    uint32_t line_position; /* which of the positions is the line; `positions`: none */
+    bool has_own, has_called_object, has_called_file;
     uint32_t events[MOST_EVENTS];
     uint32_t events_len, positions;
     bool is_call; /* the next line of costs is what calls cost */
@@ -65,13 +71,14 @@ static bool callgrind_bad(const struct callgrind_file *f, const struct text_line
     return err_in(e, f->name, "line %" PRIu64 ": %s", lines->number, what);
 }
 
-/* Resolves a name, defining its number if it spells it out. false: nothing defines the number. */
+/* Resolves a name, defining its number if it spells it out. `file`: of a function that is defined.
+ * false: nothing defines the number. */
 static bool callgrind_name(struct callgrind_file *f, enum callgrind_space space,
-                           struct text_span text, struct text_span *out)
+                           struct text_span text, struct text_span file, struct callgrind_text *out)
 {
     uint64_t number;
     text = text_trimmed(text);
-    *out = text;
+    *out = (struct callgrind_text){.text = text};
     if (text.at == text.end || *text.at != '(')
         return true;
     struct text_span rest = {text.at + 1, text.end};
@@ -79,14 +86,15 @@ static bool callgrind_name(struct callgrind_file *f, enum callgrind_space space,
         return true; /* a name that begins so */
     rest.at++;
     rest = text_trimmed(rest);
+    *out = (struct callgrind_text){rest, file};
     if (rest.at == rest.end) {
         const uint32_t *found = map_find(&f->texts[space], number, 0);
-        *out = found ? f->all.at[*found] : rest;
+        if (found)
+            *out = f->all.at[*found];
         return found != NULL;
     }
     map_set(&f->texts[space], number, 0, f->all.len);
-    vec_push(&f->all, rest);
-    *out = rest;
+    vec_push(&f->all, *out);
     return true;
 }
 
@@ -152,11 +160,18 @@ static bool callgrind_head(struct callgrind_file *f, struct text_span line, bool
 
 /* --- costs ----------------------------------------------------------------------------------- */
 
+/* "???" is no file. */
+static size_t callgrind_file_len(struct text_span file)
+{
+    return text_len(file) == strlen(UNKNOWN) && text_begins(file, UNKNOWN) ? 0 : text_len(file);
+}
+
 static struct callgrind_place callgrind_place(struct callgrind_file *f, struct text_span object,
-                                              struct text_span function)
+                                              const struct callgrind_text *function)
 {
     struct callgrind_place p = {.object = named_run_object(&f->n, object.at, text_len(object))};
-    p.function = named_run_function(&f->n, p.object, function.at, text_len(function));
+    p.function = named_run_function_in(&f->n, p.object, function->text.at, text_len(function->text),
+                                       function->file.at, callgrind_file_len(function->file));
     return p;
 }
 
@@ -182,20 +197,19 @@ static bool callgrind_take_positions(struct callgrind_file *f, struct text_span 
     return true;
 }
 
-/* The address of the current line in the current function. "???" is no file. */
+/* The address of the current line in the current function. */
 static uint64_t callgrind_line_of(struct callgrind_file *f, struct callgrind_place p)
 {
-    bool has_line = f->line_position < f->positions && f->line <= UINT32_MAX &&
-                    strncmp(f->file.at, UNKNOWN, text_len(f->file)) != 0;
-    return named_run_line(&f->n, p.object, p.function, f->file.at, text_len(f->file),
-                          has_line ? (uint32_t)f->line : 0);
+    bool has_line = f->line_position < f->positions && f->line <= UINT32_MAX;
+    return named_run_line(&f->n, p.object, p.function, f->file.text.at,
+                          callgrind_file_len(f->file.text), has_line ? (uint32_t)f->line : 0);
 }
 
 /* "16 400 20" of the function that is current. Events that a line leaves out at its end are 0;
  * those of 0 make no sample. */
 static bool callgrind_own_costs(struct callgrind_file *f, struct text_span costs)
 {
-    struct callgrind_place p = callgrind_place(f, f->own_object, f->own_function);
+    struct callgrind_place p = callgrind_place(f, f->own_object.text, &f->own_function);
     uint32_t node = named_run_node(&f->n, named_run_cut(&f->n, RECORDING_CUT_NO_STACK), p.object,
                                    callgrind_line_of(f, p));
     for (uint32_t i = 0; i < f->events_len; i++) {
@@ -219,19 +233,20 @@ static bool callgrind_costs(struct callgrind_file *f, struct text_span line)
         return callgrind_own_costs(f, line);
     /* Our own export has costs from unknown callers as calls of this name, which nothing counted.
      */
-    if (text_len(f->own_function) == strlen(OUTSIDE) && text_begins(f->own_function, OUTSIDE)) {
-        f->is_call = f->has_called_object = false;
+    if (text_len(f->own_function.text) == strlen(OUTSIDE) &&
+        text_begins(f->own_function.text, OUTSIDE)) {
+        f->is_call = f->has_called_object = f->has_called_file = false;
         return true;
     }
     /* A call from the current function to the one that cfn named, in cob's object or the current
      * one. What it cost is known with all below it, which a run has no place for. */
-    struct callgrind_place from = callgrind_place(f, f->own_object, f->own_function);
-    struct text_span object = f->has_called_object ? f->called_object : f->own_object;
-    struct callgrind_place to = callgrind_place(f, object, f->called_function);
+    struct callgrind_place from = callgrind_place(f, f->own_object.text, &f->own_function);
+    struct text_span object = f->has_called_object ? f->called_object.text : f->own_object.text;
+    struct callgrind_place to = callgrind_place(f, object, &f->called_function);
     named_run_calls(&f->n, from.object, callgrind_line_of(f, from), to.object, to.function,
                     f->calls);
     named_run_lose(&f->n, LOST_INCLUSIVE, 1);
-    f->is_call = f->has_called_object = false;
+    f->is_call = f->has_called_object = f->has_called_file = false;
     return true;
 }
 
@@ -239,44 +254,52 @@ static bool callgrind_costs(struct callgrind_file *f, struct text_span line)
 
 /* The name of a function; what our own export adds to that of inlined code is no part of it. */
 static bool callgrind_function(struct callgrind_file *f, struct text_span value,
-                               struct text_span *out)
+                               struct text_span file, struct callgrind_text *out)
 {
     static const char INLINED[] = " [inlined]";
     size_t end = sizeof INLINED - 1;
-    bool ok = callgrind_name(f, SPACE_FUNCTIONS, value, out);
-    if (text_len(*out) > end && !memcmp(out->end - end, INLINED, end))
-        out->end -= end;
+    bool ok = callgrind_name(f, SPACE_FUNCTIONS, value, file, out);
+    if (text_len(out->text) > end && !memcmp(out->text.end - end, INLINED, end))
+        out->text.end -= end;
     return ok;
 }
 
 /* "ob=...": *is_key says whether the line is of this kind. A function's file is named before it
- * (fl), and again where code of others is inlined (fi, fe); that of what is called (cfi, cfl)
- * counts as a definition of the number alone. */
+ * (fl), once for all that follow, and another where code of it is inlined (fi, fe); what is called
+ * is in the current one, unless another is named (cfi, cfl). */
 static bool callgrind_key(struct callgrind_file *f, struct text_span line, bool *is_key)
 {
     const char *equal = memchr(line.at, '=', text_len(line));
-    struct text_span key = {line.at, equal ? equal : line.at};
+    struct text_span key = {line.at, equal ? equal : line.at}, none = {line.at, line.at};
     struct text_span value = {equal ? equal + 1 : line.end, line.end};
     *is_key = true;
     if (text_len(key) == 2 && text_begins(key, "ob"))
-        return callgrind_name(f, SPACE_OBJECTS, value, &f->own_object);
+        return callgrind_name(f, SPACE_OBJECTS, value, none, &f->own_object);
     if (text_len(key) == 3 && text_begins(key, "cob"))
-        return f->has_called_object = callgrind_name(f, SPACE_OBJECTS, value, &f->called_object);
-    if (text_len(key) == 2 && text_begins(key, "fn"))
-        return f->has_own = callgrind_function(f, value, &f->own_function);
+        return f->has_called_object =
+                   callgrind_name(f, SPACE_OBJECTS, value, none, &f->called_object);
+    if (text_len(key) == 2 && text_begins(key, "fn")) {
+        f->file = f->function_file;
+        return f->has_own = callgrind_function(f, value, f->file.text, &f->own_function);
+    }
     if (text_len(key) == 3 && text_begins(key, "cfn"))
-        return callgrind_function(f, value, &f->called_function);
+        return callgrind_function(f, value, f->has_called_file ? f->called_file.text : f->file.text,
+                                  &f->called_function);
+    if (text_len(key) == 2 && text_begins(key, "fl")) {
+        bool ok = callgrind_name(f, SPACE_FILES, value, none, &f->function_file);
+        f->file = f->function_file;
+        return ok;
+    }
+    if (text_len(key) == 2 && (text_begins(key, "fi") || text_begins(key, "fe")))
+        return callgrind_name(f, SPACE_FILES, value, none, &f->file);
+    if (text_len(key) == 3 && (text_begins(key, "cfi") || text_begins(key, "cfl")))
+        return f->has_called_file = callgrind_name(f, SPACE_FILES, value, none, &f->called_file);
     if (text_len(key) == 5 && text_begins(key, "calls"))
         return f->is_call = text_take_u64(&value, &f->calls);
     if (text_begins(key, "jump") || text_begins(key, "jcnd")) {
         named_run_lose(&f->n, LOST_JUMPS, 1);
         return true;
     }
-    if (text_len(key) == 2 &&
-        (text_begins(key, "fl") || text_begins(key, "fi") || text_begins(key, "fe")))
-        return callgrind_name(f, SPACE_FILES, value, &f->file);
-    if (text_len(key) == 3 && (text_begins(key, "cfi") || text_begins(key, "cfl")))
-        return callgrind_name(f, SPACE_FILES, value, &f->called_file);
     *is_key = equal && (text_len(key) == 2 || text_len(key) == 3);
     return true;
 }
@@ -327,8 +350,9 @@ bool callgrind_read(struct bytes in, const char *name, struct recording *out, st
     struct err why = {0};
     bool ok = text_is_text(in) || err_in(e, name, NO_TEXT);
     named_run_begin(&f.n, out, true);
-    f.own_object = (struct text_span){UNKNOWN, UNKNOWN + strlen(UNKNOWN)};
-    f.own_function = f.called_function = f.called_object = f.file = f.own_object;
+    f.own_object.text = f.own_object.file = (struct text_span){UNKNOWN, UNKNOWN + strlen(UNKNOWN)};
+    f.own_function = f.called_function = f.called_object = f.own_object;
+    f.function_file = f.file = f.called_file = f.own_object;
     named_run_thread(&f.n, 0, 0, "", 0);
     while (ok && text_lines_take(&lines, &line))
         ok = callgrind_line(&f, &lines, line, e);

@@ -145,6 +145,19 @@ uint64_t named_run_function(struct named_run *n, uint32_t object, const char *na
     return start;
 }
 
+/* The file goes into the key, after the NUL that ends the name for all others. */
+uint64_t named_run_function_in(struct named_run *n, uint32_t object, const char *name, size_t len,
+                               const char *file, size_t file_len)
+{
+    n->key.len = 0;
+    vec_reserve(&n->key, len + 1 + file_len);
+    memcpy(n->key.at, name, len);
+    n->key.at[len] = 0;
+    if (file_len)
+        memcpy(n->key.at + len + 1, file, file_len);
+    return named_run_function(n, object, n->key.at, file_len ? len + 1 + file_len : len);
+}
+
 /* A line's place in the room of its function follows from line and file, so that it is the same in
  * each recording; where two would have one, the second takes the next. The first byte is the
  * function's entry, and the last but one stands for code without a line. */
@@ -438,6 +451,7 @@ void named_run_finish(struct named_run *n)
     intern_deinit(&n->files);
     map_deinit(&n->line_at);
     vec_free(&n->lines);
+    vec_free(&n->key);
     memory_free(n->name_slots);
     memory_free(n->node_slots);
     map_deinit(&n->thread_of);

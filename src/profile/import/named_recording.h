@@ -62,6 +62,7 @@ struct named_run {
     struct intern files;           /* of lines */
     struct map line_at;            /* object, address -> its number in `lines` */
     VEC(struct named_line) lines;
+    VEC(char) key; /* of a function: name, NUL, file */
 };
 
 /* Begins with a root, in a zeroed run. Slices have a length of 1 ns: these files know no time.
@@ -79,6 +80,11 @@ uint32_t named_run_object(struct named_run *n, const char *path, size_t len);
 /* The address that stands for a function: the same for equal names of one object. Adds a symbol if
  * the name is new. `len` is at least 1. */
 uint64_t named_run_function(struct named_run *n, uint32_t object, const char *name, size_t len);
+
+/* The same of a function of a file: functions of one name in several files are several. `file_len`
+ * 0: it is not known. */
+uint64_t named_run_function_in(struct named_run *n, uint32_t object, const char *name, size_t len,
+                               const char *file, size_t file_len);
 
 /* The address that stands for a line of a function; that of the function where there are too many.
  * For a run that began with lines. */

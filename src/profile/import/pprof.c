@@ -68,7 +68,7 @@ struct pprof_file {
     struct bytes message;
     VEC(struct bytes) texts;
     VEC(struct pprof_location) locations;
-    VEC(uint64_t) function_names, mapping_names; /* texts */
+    VEC(uint64_t) function_names, function_files, mapping_names; /* texts */
     VEC(struct pprof_mapping) mappings;
     struct collector *collector; /* of a profile without functions */
     uint64_t start_real_ns, length_ns;
@@ -162,12 +162,13 @@ static bool pprof_take_location(struct pprof_file *f, struct bytes message)
 /* The linkage name, where there is one. */
 static bool pprof_take_function(struct pprof_file *f, struct bytes message)
 {
-    uint64_t v[FUNCTION_SYSTEM_NAME + 1];
-    if (!pprof_numbers(f, message, v, FUNCTION_SYSTEM_NAME + 1))
+    uint64_t v[FUNCTION_FILE + 1];
+    if (!pprof_numbers(f, message, v, FUNCTION_FILE + 1))
         return false;
     map_set(&f->function_of, v[FUNCTION_ID], 0, f->function_names.len);
     vec_push(&f->function_names,
              v[FUNCTION_SYSTEM_NAME] ? v[FUNCTION_SYSTEM_NAME] : v[FUNCTION_NAME]);
+    vec_push(&f->function_files, v[FUNCTION_FILE]);
     return true;
 }
 
@@ -330,7 +331,7 @@ static uint32_t pprof_object_of_text(struct pprof_file *f, uint64_t text)
 static bool pprof_location(struct pprof_file *f, uint64_t id, uint32_t *node)
 {
     enum { MOST_LINES = 512 };
-    uint64_t functions[MOST_LINES], v[LINE_FUNCTION + 1];
+    uint64_t functions[MOST_LINES], lines[MOST_LINES], v[LINE_LINE + 1];
     uint32_t len = 0;
     const uint32_t *known = map_find(&f->location_of, id, 0);
     if (!known)
@@ -343,8 +344,9 @@ static bool pprof_location(struct pprof_file *f, uint64_t id, uint32_t *node)
     uint32_t object = pprof_object_of_text(f, mapping ? f->mapping_names.at[*mapping] : 0);
     while (proto_next(&in, &field))
         if (field.number == LOCATION_LINE && field.bytes.at && len < MOST_LINES) {
-            if (!pprof_numbers(f, field.bytes, v, LINE_FUNCTION + 1))
+            if (!pprof_numbers(f, field.bytes, v, LINE_LINE + 1))
                 return false;
+            lines[len] = v[LINE_LINE];
             functions[len++] = v[LINE_FUNCTION];
         }
     if (!len)
@@ -353,7 +355,15 @@ static bool pprof_location(struct pprof_file *f, uint64_t id, uint32_t *node)
         /* One function below `node`; one without a source has no name. */
         const uint32_t *function = map_find(&f->function_of, functions[len], 0);
         struct bytes name = pprof_text(f, function ? f->function_names.at[*function] : UINT64_MAX);
-        *node = named_run_frame(&f->n, *node, object, (const char *)name.at, name.len);
+        struct bytes file = pprof_text(f, function ? f->function_files.at[*function] : UINT64_MAX);
+        uint64_t address = 0;
+        if (name.len) {
+            address = named_run_function_in(&f->n, object, (const char *)name.at, name.len,
+                                            (const char *)file.at, file.len);
+            address = named_run_line(&f->n, object, address, (const char *)file.at, file.len,
+                                     lines[len] <= UINT32_MAX ? (uint32_t)lines[len] : 0);
+        }
+        *node = named_run_node(&f->n, *node, object, address);
     }
     return true;
 }
@@ -704,7 +714,7 @@ bool pprof_take(struct bytes in, const char *name, bool opens_no_files, struct r
     if (ok && has_code && !f.function_names.len && f.mappings.len && f.types_len) {
         ok = pprof_read_code(&f, opens_no_files, out, e);
     } else {
-        named_run_begin(&f.n, out, false);
+        named_run_begin(&f.n, out, true);
         if (ok)
             pprof_add_events(&f);
         if (ok && f.mapping_names.len) /* the first one is the program's */
@@ -720,6 +730,7 @@ bool pprof_take(struct bytes in, const char *name, bool opens_no_files, struct r
     vec_free(&f.texts);
     vec_free(&f.locations);
     vec_free(&f.function_names);
+    vec_free(&f.function_files);
     vec_free(&f.mapping_names);
     vec_free(&f.mappings);
     vec_free(&f.frames);
