@@ -418,7 +418,7 @@ class Names(unittest.TestCase):
         """Costs stand on their lines, those of inlined code in its file, and calls where they are made; a function has the
         sum. Numbers of lines are relative or not, with addresses in front or not; ??? and 0 are no lines."""
         text = (b"positions: line\nevents: Ir\nob=/p\nfl=(1) a.c\nfn=(1) f\n10 1\n+2 2\nfi=(2) h.h\n-9 4\n* 8\nfe=(1)\n12 16\n"
-                b"cfn=(2) g\ncalls=3 30\n+1 99\nfl=(2)\nfn=(2)\n0 32\nfl=(3) ???\nfn=(3) h\n7 64\nfn=(1)\nfl=(1)\n10 128\n")
+                b"cfn=(2) g\ncalls=3 30\n+1 99\nfl=(2)\nfn=(2)\n0 32\nob=???\nfl=(3) ???\nfn=(3) h\n7 64\nob=/p\nfl=(1)\nfn=(1)\n10 128\n")
         addresses = (b"positions: instr line\nevents: Ir\nob=/p\nfl=(1) a.c\nfn=(1) f\n0x1 10 129\n+4 +2 18\nfi=(2) h.h\n+1 3 12\n"
                      b"fe=(1)\ncfn=(2) g\ncalls=3 0x9 30\n* 13 99\nfl=(2)\nfn=(2)\n0x9 0 32\nfl=(3) ???\nfn=(3) h\n0x20 7 64\n")
         with tempfile.TemporaryDirectory() as folder:
@@ -434,6 +434,8 @@ class Names(unittest.TestCase):
                 both = monarc_json("lines", "--all", path, path)
                 self.assertEqual({(r["name"], r["file"], r["line"]): (r["self_samples"] / 2, r["calls"] / 2) for r in both["lines"]},
                                  found)
+            self.assertNotIn("compile it", monarc("lines", path).stdout.decode())
+            self.assertIn("the profile has no machine code", monarc("annotate", "--asm", path).stderr.decode())
             Path(folder, "bad.out").write_bytes(text.replace(b"-9 4", b"-x 4"))
             self.assertIn("line 9: is not a line of costs", monarc("flat", Path(folder, "bad.out")).stderr.decode())
 

@@ -377,7 +377,7 @@ void lines_text(struct out *out, const struct report_input *in)
         out_str(out, "no line numbers: ");
         text_name(out, t->lineless[i]);
         out_str(out,
-                *t->lineless[i] != '[' /* [kernel], [vdso] */
+                !strchr("[?", *t->lineless[i]) /* [kernel], [vdso]; ??? of other profilers */
                     ? " (compile it with -g, or name the folder of its debug file: --debug-dir)\n"
                     : "\n");
     }
