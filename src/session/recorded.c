@@ -642,7 +642,12 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
     /* With fewer samples, the error of the largest function is about a fifth of it. */
     enum { FEW = 30 };
     const char *maker = recording_is_import(&r->recording) ? "import" : "recorder";
-    if (!r->weights.weight && r->recording.rate)
+    /* Advice on recording is for who has no samples at all. */
+    bool is_elsewhere =
+        !r->weights.weight && r->summary.chosen && recording_weight(&r->recording, r->choice.event);
+    if (is_elsewhere)
+        vec_push(&r->notes, "no samples in the chosen part of the recording");
+    else if (!r->weights.weight && r->recording.rate)
         vec_push(&r->notes, arena_printf(&r->arena, "no samples were taken: %s",
                                          recording_more_samples(&r->recording, &r->arena)));
     else if (r->weights.taken && r->weights.effective < FEW)
@@ -653,7 +658,7 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
     if (is_inside && !has_calls && program &&
         (!object_call_counter(program) && !object_mentions(program, "__cyg_profile_func_enter")))
         vec_push(&r->notes, "calls were not counted: the program is not compiled with -pg");
-    if (r->recording.nodes.len > 1 && stacks_lack_callers(&r->stacks))
+    if (!is_elsewhere && r->recording.nodes.len > 1 && stacks_lack_callers(&r->stacks))
         vec_push(&r->notes, recorded_why_no_callers(&r->recording, program));
     const char *what = r->missing_has_names ? "lines or inlined functions" : "symbols";
     if (r->missing) {

@@ -2,7 +2,8 @@
 
 import re
 
-from table import SINGLE, law
+from laws import NOTHING
+from table import SINGLE, SLICE, law
 
 REPORTS = ("flat",), ("graph",), ("graph", "--tree"), ("lines",)
 
@@ -33,6 +34,21 @@ def cut_stacks_are_said(subject):
         subject.equal(found, whole / taken, " ".join(command))
         said = "complete" in subject.text(*command, "--no-pager", "r.monarc")
         subject.holds(said == (whole < taken), f"{' '.join(command)}: {whole} of {taken}, the head says {said}")
+
+
+@law(*SINGLE)
+def empty_parts_are_said(subject):
+    """A part that has no samples is called that, and nothing is advised on recording: others are there."""
+    if not subject.world.of_event():
+        return NOTHING
+    after = f"{subject.world.slices * SLICE / 1e9 + 1}"
+    for command in REPORTS:
+        done = subject.run(*command, "--no-pager", "--from", after, "r.monarc", status=(0, 2))
+        text = done.stdout.decode()
+        if not done.returncode:
+            subject.holds("no samples in the chosen part" in text and not re.search("were taken|record with stacks", text),
+                          f"{' '.join(command)}: {text}")
+    return None
 
 
 @law("missing")
