@@ -1,5 +1,5 @@
 #!/bin/sh
-# test.sh: runs the tests, in about ten minutes on two idle processors. The last line is
+# test.sh: runs the tests, in five minutes on two idle processors, after building. The last line is
 # `N passed, N failed`, with `, N skipped` if any were.
 #
 # usage: ./test.sh [OPTION...]     the options are those of tests/run_all.py (--help)

@@ -159,6 +159,7 @@ extern const struct option_set read_set, /* struct profile_options: files of oth
     full_names_set,                      /* bool */
     names_set,                           /* struct view_options */
     wide_set,                            /* bool */
+    verbose_set,                         /* bool */
     json_set,                            /* struct print_options: text or JSON */
     table_format_set,                    /* struct print_options: text, JSON or CSV */
     terminal_set,                        /* struct print_options: colour and pager */
@@ -182,7 +183,8 @@ extern const struct option_set read_set, /* struct profile_options: files of oth
         GROUP(part_set, TYPE, VIEW.session), GROUP(demangle_set, TYPE, VIEW.session.no_demangle), \
         GROUP(full_names_set, TYPE, VIEW.full_names), GROUP(names_set, TYPE, VIEW),               \
         FILE_GROUPS(TYPE, VIEW.session), GROUP(wide_set, TYPE, VIEW.print.is_wide),               \
-        GROUP(terminal_set, TYPE, VIEW.print), GROUP(read_set, TYPE, VIEW.session.read)
+        GROUP(verbose_set, TYPE, VIEW.session.is_verbose), GROUP(terminal_set, TYPE, VIEW.print), \
+        GROUP(read_set, TYPE, VIEW.session.read)
 
 /* Of a struct source_options in a request. */
 #define SOURCE_GROUPS(TYPE, SOURCE)                                                                \

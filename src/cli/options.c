@@ -291,6 +291,12 @@ static const struct option_row WIDE[] = {
 };
 const struct option_set wide_set = SET("How it is printed", WIDE);
 
+static const struct option_row VERBOSE[] = {
+    {'v', "verbose", NULL, "say how it was measured, too: samples, losses, cost",
+     FILLS(struct one_flag, value)},
+};
+const struct option_set verbose_set = SET("How it is printed", VERBOSE);
+
 /* `--color` alone is `--color=always`; the value follows an equals sign, since it may be absent. */
 static const struct option_row TERMINAL[] = {
     {0, "color", "[auto|always|never]", "use colour (default: on a terminal)",

@@ -123,8 +123,8 @@ void diagnosed_profile(struct diagnosed *d, const char *program, const char *pro
         attribute_native(&d->time, sum, &d->functions.index, &d->arena);
         functions_join_times(&d->functions, d->time.self);
         graph_build(&d->graph, &d->functions, sum, &d->time, (struct graph_rules){0}, &d->arena);
-        d->summary =
-            (struct summary){.program = p->program, .profiles = &p->profile, .profiles_len = 1};
+        d->summary = (struct summary){
+            .program = p->program, .profiles = &p->profile, .profiles_len = 1, .is_verbose = true};
         summary_count(&d->summary, sum, &d->time, &d->graph);
         sharing_of_functions(&d->sharing, sum, &d->functions, &d->arena);
         d->summary.sharing = d->time.has_histogram ? &d->sharing : NULL;
@@ -142,6 +142,7 @@ void diagnosed_recording(struct diagnosed *d, char *folder, const struct diagnos
     char **folders = ARENA_NEW(&d->arena, char *, 1);
     folders[0] = folder;
     d->session_options = (struct session_options){.read = o->read,
+                                                  .is_verbose = true,
                                                   .debug_dir = o->debug_dir,
                                                   .symbols = o->symbols,
                                                   .is_recording = true,

@@ -490,6 +490,7 @@ bool session_open(struct session *s, struct session_options *o, struct err *e)
     s->program = s->summary.program = o->program;
     s->summary.profiles = (const char *const *)o->profiles;
     s->summary.profiles_len = o->profiles_len;
+    s->summary.is_verbose = o->is_verbose;
     if (o->is_recording ? !session_open_recording(s, o, e) : !session_open_gmon(s, o, e))
         return false;
     /* Reports of entries need them ranked: entries_make(). */
@@ -510,6 +511,7 @@ bool session_open(struct session *s, struct session_options *o, struct err *e)
     /* Names come last: demangling is for what may be printed. */
     names_init(&s->names, &s->functions, o->no_demangle ? NULL : "auto", &s->arena);
     summary_count(&s->summary, &s->profile, &s->time, &s->graph);
+    summary_answer(&s->summary, &s->time, &s->names, &s->arena);
     return true;
 }
 

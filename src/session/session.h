@@ -33,6 +33,7 @@ struct session_options {
     bool wants_code;     /* of recordings, their machine code */
     struct recorded_filter recorded;
     bool is_forced, no_demangle;
+    bool is_verbose;     /* heads of reports say how it was measured */
     bool takes_counters; /* counters of arc profiling in place of profiles */
     bool takes_counts;   /* coverage beside profiles, as counts of lines */
     bool adds_static;    /* calls that stand in the code join the graph */

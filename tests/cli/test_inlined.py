@@ -121,7 +121,7 @@ class Inlined(unittest.TestCase):
         def head(*options):
             return monarc(*options, self.recording, "--no-pager").stdout.decode()
         for command in ("flat",), ("graph", "--tree"), ("graph", "--entries"):
-            self.assertIn("Inlines  2 inlined functions are named", head(*command))
+            self.assertIn("Inlines  2 inlined functions are named", head(*command, "--verbose"))
             self.assertIn("Inlines  part of the functions that they are in", head(*command, "--no-inlines"))
         self.assertIn("Inlines  part of", head("flat", "--model"))
         self.assertRegex(head("flat"), r"inner \(inlined\)\n")

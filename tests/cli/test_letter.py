@@ -178,7 +178,8 @@ class Gmon(Case):
         seconds = self.flat(gmon([(main_at, main_at + 2, [500], 250)]))["functions"][0]
         self.assertEqual((seconds["name"], seconds["self_samples"], seconds["self_time"]), ("main", 500, 2))
         (self.dir / "g").write_bytes(gmon([(main_at, main_at + 2, [500], 1, b"i-cache misses")]))
-        text = monarc("flat", DEMO, self.dir / "g").stdout.decode()
+        text = monarc("flat", "-v", DEMO, self.dir / "g").stdout.decode()
+        self.assertRegex(text, r"^500 i-cache misses: 100 % in main\n")
         self.assertRegex(text, r"(?m)^Samples +500 of .*i-cache misses")
         self.assertRegex(text, r"(?m)^ *100\.00 .* 500\.000 .*main$")
 

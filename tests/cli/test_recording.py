@@ -143,7 +143,7 @@ class Flat(Case):
         self.assertEqual(rows["main"]["total_samples"], 890)
         self.assertNotIn("mcount", rows)
         self.assertIn("150 more in the recorder inside the program (-pg or libmonarc_rt), not included",
-                      self.text("flat", "--force", folder))
+                      self.text("flat", "--force", "-v", folder))
 
     def test_rows_fit(self):
         """Rows have 80 columns, names are shortened, and columns without data are none."""
@@ -192,15 +192,20 @@ class Flat(Case):
             run.sample([(program, address)], 1, weight=weight)
         self.assertEqual(monarc_json("flat", self.write(run))["summary"]["samples"], 0)
 
-    def test_head_is_said_once(self):
+    def test_head_is_short(self):
+        """What is above the table: the answer, what it is of, caveats. The rest on request."""
         folder = self.write(whole_run(cost=20 * PERIOD))
-        self.assertIn("\nCost ", self.text("flat", "--force", folder))
-        self.assertNotIn("\nCost ", self.text("graph", "--force", folder))
+        for report in ("flat", "graph"):
+            self.assertRegex(self.text(report, "--force", "-v", folder), r"\nSamples .*(\n.*)*\nCost ")
+            self.assertNotRegex(self.text(report, "--force", folder), r"\n(Samples|Cost) ")
+            self.assertLessEqual(self.text(report, "--force", folder).split("\n\n")[0].count("\n"), 8)
 
     def test_head(self):
         run = whole_run(cost=20 * PERIOD)
         run.losses.append((KERNEL_UNSEEN, 0, 80 * PERIOD, "the kernel may not be seen"))
-        text = self.text("flat", "--force", self.write(run))
+        text = self.text("flat", "--force", "--verbose", self.write(run))
+        self.assertRegex(text, r"^0\.920 s of CPU and 0\.080 s off the CPU, all threads together, in 1\.000 s: "
+                               r"30( \+- \d)? % in work\.isra\.0, called by alpha; 20( \+- \d)? % in fact, called by alpha\n")
         self.assertRegex(text, r"(?m)^Program  \./demo a b$")
         self.assertRegex(text, r"(?m)^Profile  .*r, recorded 2026-09-2\d \d\d:\d\d:\d\d, 1\.000 s long$")
         self.assertRegex(text, r"(?m)^Samples  1000 of 0\.001 seconds each: 1\.000 seconds$")
@@ -531,7 +536,7 @@ class Several(Case):
 
     def test_merge(self):
         first, second = self.write(whole_run(), "a"), self.write(whole_run(), "b")
-        self.assertEqual(self.text("flat", "--force", first, second).splitlines()[2:],
+        self.assertEqual(self.text("flat", "--force", first, second).splitlines()[3:],
                          self.merged("a", "b"))
         self.assertIn("holds a recording already", self.refusal("merge", "-o", "sum", "a", "b"))
         (self.dir / "gmon.out").write_bytes(gmon([(0x401000, 0x401010, [1])]))
@@ -540,7 +545,7 @@ class Several(Case):
 
     def merged(self, *inputs):
         self.assertEqual(monarc("merge", "-o", "sum", *inputs, cwd=self.dir).stderr, b"")
-        return self.text("flat", "--force", "sum").splitlines()[2:]
+        return self.text("flat", "--force", "sum").splitlines()[3:]
 
     def test_calls_of_processes(self):
         """Folders of processes add exact calls, and none of their samples."""

@@ -115,6 +115,9 @@ struct summary {
     bool was_forced; /* program and profile do not belong together: `mismatch` says why */
     const char *mismatch;
 
+    const char *answer; /* the sentence that reports open with; see answer.c */
+    bool is_verbose;    /* heads say how it was measured, too */
+
     const char *const *notes; /* sentences on what the recording lacks; without full stop */
     size_t notes_len;
 
@@ -142,6 +145,11 @@ struct summary {
 /* The rest of a summary whose names are filled in. */
 void summary_count(struct summary *s, const struct profile *p, const struct attribution *t,
                    const struct graph *g);
+
+/* Then its answer, which lives in `a`. */
+struct names;
+void summary_answer(struct summary *s, const struct attribution *t, struct names *names,
+                    struct arena *a);
 
 /* The same profile's summary, with another dimension in place of the first. */
 void summary_of_other(struct summary *s, const struct summary *first,

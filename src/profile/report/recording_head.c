@@ -2,9 +2,9 @@
  * time is accounted for, whole stacks, programs, and what recording cost.
  *
  * The sum that a reader can check: samples stand for so much CPU time, the kernel says how much
- * there was, and the losses say where the rest went, each with its reason. A later report on the
- * same recording repeats of that only what is a caveat: less than 95 % accounted for, stacks that
- * are not whole, runs that failed. Of a series of runs the mean of one run is given with the
+ * there was, and the losses say where the rest went, each with its reason. All of it is for
+ * --verbose; else a head has what ran, and caveats: less than 95 % accounted for, stacks that are
+ * not whole, runs that failed. Of a series of runs the mean of one run is given with the
  * interval of 95 %, in as many digits as the spread leaves a meaning.
  *
  *     Program  ./a.out input
@@ -270,20 +270,6 @@ static void recording_text_unmeasured(struct out *out, const struct recording_su
     }
 }
 
-/* For the second and later reports on one recording. Less than 95 % accounted for brings the whole
- * account back. */
-void recording_caveats_text(struct out *out, const struct recording_summary *s)
-{
-    enum { MOST_OF_IT = 95 }; /* percent */
-    recording_text_parts(out, s);
-    if (recording_percent(s->accounted_ns, s->cpu_ns) < MOST_OF_IT)
-        recording_text_cpu(out, s);
-    else
-        recording_text_unmeasured(out, s);
-    recording_text_stacks(out, s);
-    recording_text_parallelism(out, s);
-}
-
 /* The ranks of a parallel job that are in here, by their numbers and machines: "rank 3 of 16 on
  * node7", "8 of 16 ranks on 2 machines". */
 static void recording_text_ranks(struct out *out, const struct recording *r)
@@ -307,6 +293,21 @@ static void recording_text_ranks(struct out *out, const struct recording *r)
     out_str(out, " (");
     text_name(out, r->ranks.at[0].launcher);
     out_str(out, sum.ranks > 1 ? "); 'monarc ranks' compares them\n" : ")\n");
+}
+
+/* What every head has. Less than 95 % accounted for brings the whole account back. */
+void recording_caveats_text(struct out *out, const struct recording_summary *s)
+{
+    enum { MOST_OF_IT = 95 }; /* percent */
+    recording_text_ranks(out, s->recording);
+    recording_text_parts(out, s);
+    if (recording_percent(s->accounted_ns, s->cpu_ns) < MOST_OF_IT)
+        recording_text_cpu(out, s);
+    else
+        recording_text_unmeasured(out, s);
+    recording_text_stacks(out, s);
+    recording_text_programs(out, s);
+    recording_text_parallelism(out, s);
 }
 
 /* The whole account, in the order in which a reader checks it: what ran, what of it is explained,

@@ -280,27 +280,31 @@ static void head_text_others(struct out *out, const struct summary *s)
         others_summary(out, &s->others);
 }
 
-/* Everything there is to say, in the order of its weight. */
+/* The answer, then what was measured and what of it cannot be trusted. */
 void text_summary(struct out *out, const struct summary *s)
 {
+    if (s->answer) {
+        text_name(out, s->answer);
+        out_char(out, '\n');
+    }
     head_text_subject(out, s);
-    head_text_samples(out, s);
+    if (s->is_verbose)
+        head_text_samples(out, s);
     head_text_others(out, s);
-    if (s->run)
+    if (s->run && s->is_verbose)
         recording_account_text(out, s->run);
-    head_text_inlined(out, s);
-    head_text_calls(out, s);
+    else if (s->run)
+        recording_caveats_text(out, s->run);
+    if (s->is_verbose || s->has_hosts)
+        head_text_inlined(out, s);
+    if (s->is_verbose)
+        head_text_calls(out, s);
 }
 
-/* For the tables after the first on the same profile: caveats yes, accounts no. */
+/* For the tables after the first on the same profile. */
 void text_summary_brief(struct out *out, const struct summary *s)
 {
-    head_text_subject(out, s);
-    head_text_samples(out, s);
-    head_text_others(out, s);
-    if (s->run)
-        recording_caveats_text(out, s->run);
-    head_text_inlined(out, s);
+    text_summary(out, s);
     head_text_reasons(out, s);
 }
 

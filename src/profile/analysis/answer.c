@@ -1,0 +1,167 @@
+/* The sentence that every report on a profile opens with: how much was measured, in what time, and
+ * which functions lead.
+ *
+ *     0.262 s of CPU in 0.567 s: 29 % in memmove [libc.so.6], called by copy; 21 +- 6 % in hash
+ *     0.079 s of CPU and 0.684 s off the CPU, all threads together, in 0.347 s: 51 % ready ...
+ *     12.40 s of CPU a run, mean of 5 runs of 12.61 s: 3 % in parse
+ *
+ * A share has its uncertainty where that is more than a tenth of it. Who called a leading function
+ * is the nearest function of the program itself through which more than half of its time came: from
+ * the function up, always to the caller with the most time, as long as the product of their parts
+ * says so. Cost: a pass over the functions, and one over the calls for each step up. */
+#include "profile/analysis/summary.h"
+
+#include "base/arena.h"
+#include "profile/analysis/names.h"
+#include "profile/analysis/recording/stacks.h"
+#include "profile/analysis/tables.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MOST_STEPS = 30, NAME_COLUMNS = 50 };
+static const double LEADS = 0.05; /* share from which a second function is named */
+
+/* The function with the most self time but for one; NO_FUNCTION if none has any. */
+static uint32_t answer_leader(const struct summary *s, const double *self,
+                              const struct functions *f, uint32_t but)
+{
+    uint32_t most = NO_FUNCTION;
+    for (uint32_t i = 0; i < f->len; i++) {
+        bool counts = i != but && self[i] > 0 && (s->run || !function_is_profiler(f, i));
+        if (counts && (most == NO_FUNCTION || self[i] > self[most]))
+            most = i;
+    }
+    return most;
+}
+
+static bool answer_is_own(const struct functions *f, uint32_t function)
+{
+    return !f->at[function].is_made && !function_object_label(f, function);
+}
+
+/* NO_FUNCTION: no one of the program stands out. */
+static uint32_t answer_caller(const struct stacks *m, const struct functions *f, uint32_t function)
+{
+    double part = 1;
+    for (int step = 0; step < MOST_STEPS; step++) {
+        const struct stack_call *most = NULL;
+        for (size_t i = 0; i < m->calls_len; i++) {
+            const struct stack_call *c = &m->calls[i];
+            if (c->callee == function && c->caller != function &&
+                (!most || c->inclusive > most->inclusive))
+                most = c;
+        }
+        if (!most || m->inclusive[function] <= 0)
+            return NO_FUNCTION;
+        part *= most->inclusive / m->inclusive[function];
+        function = most->caller;
+        if (part <= 0.5)
+            return NO_FUNCTION;
+        if (answer_is_own(f, function))
+            return function;
+    }
+    return NO_FUNCTION;
+}
+
+/* Waits, and time without a free CPU, which recordings have as functions. */
+static bool answer_is_off_cpu(const struct functions *f, uint32_t function)
+{
+    const char *name = f->at[function].name;
+    return f->at[function].is_made &&
+           (!strncmp(name, "[waiting]", 9) || !strcmp(name, "[ready to run]"));
+}
+
+/* "parse [libx.so]" */
+static const char *answer_name(struct names *names, uint32_t function, struct arena *a)
+{
+    const char *object = names->functions->at[function].is_made
+                             ? NULL
+                             : function_object_label(names->functions, function);
+    const char *name = names_within(names_get(names, function), NAME_COLUMNS, a);
+    return object ? arena_printf(a, "%s [%s]", name, object) : name;
+}
+
+/* "29 % in parse, called by main". Names that were made up for what is no function are words. */
+static const char *answer_share(const struct summary *s, struct names *names, uint32_t function,
+                                double self, struct arena *a)
+{
+    static const struct {
+        const char *name, *words, *also;
+    } WORDS[] = {{"[waiting] ", "waiting in ", ""},
+                 {"[waiting]", "waiting", ""},
+                 {"[ready to run]", "ready to run, without a CPU", ""},
+                 {"[kernel] ", "in the kernel (", ")"},
+                 {"[kernel]", "in the kernel", ""}};
+    struct interval i = summary_self_interval(s, function, self);
+    double percent = 100 * summary_share(s, self), half = 50 * (i.high - i.low);
+    const char *name = answer_name(names, function, a), *where = NULL;
+    for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS && !where; k++) {
+        size_t len = strlen(WORDS[k].name);
+        bool is_prefix = WORDS[k].name[len - 1] == ' ';
+        if (names->functions->at[function].is_made && !strncmp(name, WORDS[k].name, len) &&
+            (is_prefix || !name[len]))
+            where = arena_printf(a, "%s%s%s", WORDS[k].words, name + len, WORDS[k].also);
+    }
+    where = where ? where : arena_printf(a, "in %s", name);
+    const char *about = half > percent / 10 && half >= 0.5 ? arena_printf(a, " +- %.0f", half) : "";
+    uint32_t caller = s->stacks && s->measured
+                          ? answer_caller(s->measured, names->functions, function)
+                          : NO_FUNCTION;
+    const char *called = caller == NO_FUNCTION
+                             ? ""
+                             : arena_printf(a, ", called by %s", answer_name(names, caller, a));
+    return arena_printf(a, "%.0f%s %% %s%s", percent, about, where, called);
+}
+
+/* "0.262 s of CPU in 0.567 s", "4.00 s", "1000 cycles", "400 samples". */
+static const char *answer_amount(const struct summary *s, const struct functions *f,
+                                 struct arena *a)
+{
+    const struct recording_summary *run = s->run;
+    uint32_t runs = run ? recording_count(run->recording) : 1;
+    bool is_time = s->rate > 0 && s->abbreviation == 's';
+    if (!is_time && s->rate > 0)
+        return arena_printf(a, "%.6g %s", summary_time(s, s->samples), s->dimension);
+    if (!is_time)
+        return arena_printf(a, "%.0f samples", s->samples);
+    double off = 0; /* the CPU */
+    for (uint32_t i = 0; run && i < f->len; i++)
+        off += answer_is_off_cpu(f, i) ? s->measured->self[i] : 0;
+    const char *ran =
+        arena_printf(a, "%.3f s%s", summary_time(s, s->samples - off), run ? " of CPU" : "");
+    if (off > 0)
+        ran = arena_printf(a, "%s and %.3f s off the CPU, all threads together,", ran,
+                           summary_time(s, off));
+    if (runs > 1)
+        return arena_printf(a, "%s a run, mean of %" PRIu32 " runs of %.3f s", ran, runs,
+                            run->elapsed.mean);
+    if (!run || run->chosen || !run->recording->length_ns)
+        return ran;
+    return arena_printf(a, "%s in %.3f s", ran, (double)run->recording->length_ns / 1e9);
+}
+
+void summary_answer(struct summary *s, const struct attribution *t, struct names *names,
+                    struct arena *a)
+{
+    const double *self = s->measured ? s->measured->self : t->self;
+    if (!s->has_samples || s->samples <= 0) {
+        s->answer = s->calls ? arena_printf(a,
+                                            "%" PRIu64 " calls along %" PRIu64
+                                            " arc%s, and no samples of time",
+                                            s->calls, s->arcs, s->arcs == 1 ? "" : "s")
+                             : "Nothing was measured: no samples, no calls";
+        return;
+    }
+    const char *amount = answer_amount(s, names->functions, a);
+    uint32_t first = answer_leader(s, self, names->functions, NO_FUNCTION);
+    if (first == NO_FUNCTION) {
+        s->answer = arena_printf(a, "%s, none of it in a known function", amount);
+        return;
+    }
+    uint32_t second = answer_leader(s, self, names->functions, first);
+    s->answer = arena_printf(a, "%s: %s", amount, answer_share(s, names, first, self[first], a));
+    if (second != NO_FUNCTION && summary_share(s, self[second]) >= LEADS)
+        s->answer =
+            arena_printf(a, "%s; %s", s->answer, answer_share(s, names, second, self[second], a));
+}
