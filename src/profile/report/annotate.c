@@ -386,6 +386,7 @@ static void annotate_print_rest(struct out *out, const struct annotated *t)
         out_printf(out, "Some code is not shown: %s\n", t->why_no_code);
 }
 
+/* Head, a listing for each file, and at the end the time that is on none of the lines shown. */
 void annotate_text(struct out *out, const struct report_input *in)
 {
     const struct annotated *t = in->annotated;

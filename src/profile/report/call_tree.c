@@ -150,6 +150,7 @@ static void put_tree(struct out *out, const struct text_columns *l, const struct
         out_printf(out, "%.2f %% of the samples have no stack\n", 100 * rest);
 }
 
+/* One head for all trees, which are of one profile. */
 void call_tree_text(struct out *out, const struct report_input *in)
 {
     const struct call_report *r = in->call_trees;

@@ -132,6 +132,8 @@ struct notes_printer {
     struct arena arena;
 };
 
+/* The reasons are the same in text, Markdown and the terminal; the printer decides on their form.
+ */
 static void comparison_note(struct notes_printer *to, const char *sentence)
 {
     to->print(to->context, sentence);
@@ -450,6 +452,7 @@ static void comparison_json_note(void *context, const char *sentence)
     json_str(context, sentence);
 }
 
+/* Both sides, what grew in all, how it was judged, and a row for each function of either. */
 void comparison_json(struct out *out, const struct report_input *in)
 {
     const struct comparison *c = in->comparison;

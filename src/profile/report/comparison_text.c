@@ -216,6 +216,7 @@ static void comparison_row_text(struct out *out, const struct comparison_layout 
     out_char(out, '\n');
 }
 
+/* Notes of text are lines of the head, with its label in front. */
 static void comparison_note_text(void *context, const char *sentence)
 {
     struct out *out = context;
@@ -333,6 +334,8 @@ static void markdown_totals(struct out *out, const struct comparison *c)
     out_char(out, '\n');
 }
 
+/* Calls are counted, so that any difference is one: no interval, and an arrow only if they
+ * differ. */
 static void markdown_calls(struct out *out, const struct change *row)
 {
     char growth[32] = "";
@@ -367,6 +370,7 @@ static void markdown_row(struct out *out, const struct comparison *c, const stru
     arena_deinit(&scratch);
 }
 
+/* Notes of Markdown are a list: a line break of the source is none of the page. */
 static void markdown_note(void *context, const char *sentence)
 {
     struct out *out = context;

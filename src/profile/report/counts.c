@@ -182,6 +182,7 @@ static void line_fields(struct field *fields, const struct source_lines *s,
     fields[LINE_INFERRED] = field_bool(r->is_inferred);
 }
 
+/* A block is known by its address; without line information it has neither file nor line. */
 static void block_fields(struct field *fields, const struct source_lines *s,
                          const struct source_block *b, struct names *names)
 {

@@ -145,6 +145,7 @@ static void flame_put_tip(struct out *out, const struct flame *f, const struct f
     out_str(out, "</title>");
 }
 
+/* As high as a row. What it is for, and its label, are put around it by the caller. */
 static void flame_put_box(struct out *out, double x, double y, double w, const char *fill)
 {
     out_str(out, "<rect");
@@ -225,6 +226,7 @@ static void flame_put_note(struct out *out, const struct flame *f, double top)
     out_str(out, "</text>\n");
 }
 
+/* Of the legend: a box in the colour, and what it stands for. */
 static void flame_put_swatch(struct out *out, int x, const char *fill, const char *name)
 {
     enum { BOX = 14 };

@@ -46,6 +46,7 @@ static void dot_name(struct out *out, const char *name, int room)
     out_deinit(&shortened);
 }
 
+/* Of all samples, so that boxes and arrows can be compared. */
 static double dot_percent(const struct dot *d, double samples)
 {
     const double percent = 100;
@@ -128,6 +129,7 @@ static void dot_take_arc(const struct dot *d, struct dot_arrows *arrows,
     arrows->all.at[at].is_static &= graph_arc_is_static(g, arc) && !g->is_measured;
 }
 
+/* A cycle has only a number; names are cut where they would make a box too wide. */
 static void dot_end_name(const struct dot *d, uint32_t end)
 {
     const struct graph *g = d->table->graph;
@@ -180,6 +182,7 @@ static void dot_arrow(const struct dot *d, const struct dot_arrow *a)
     out_str(d->out, "\"];\n");
 }
 
+/* Arcs between the same two boxes make one arrow, so that all are taken before one is drawn. */
 static void dot_all_arrows(const struct dot *d)
 {
     const struct graph *g = d->table->graph;

@@ -24,6 +24,7 @@
 
 enum { MOST_LINES = 100 }; /* of one list in text; JSON has all */
 
+/* By the records that a gmon.out may have. */
 static const char *info_kind_name(enum record_kind kind)
 {
     return kind == RECORD_HISTOGRAM ? "histogram" : kind == RECORD_ARC ? "arcs" : "blocks";
@@ -35,6 +36,7 @@ struct extent {
     uint64_t lowest, highest, total, largest;
 };
 
+/* Where records lie, the sum of their counts, which saturates, and the largest of them. */
 static void info_extend(struct extent *x, uint64_t address, uint64_t count)
 {
     x->lowest = address < x->lowest ? address : x->lowest;
@@ -207,6 +209,7 @@ static void info_json_histogram(struct json *j, const struct histogram *h)
     json_end(j);
 }
 
+/* All of them, each with its range, bins and unit. */
 static void info_json_histograms(struct json *j, const struct profile *p)
 {
     json_key(j, "histograms"), json_begin(j, '[');
@@ -302,6 +305,7 @@ void info_json(struct json *j, const struct file_info *file)
 /* What of it most of the time goes to is what a compiler treats as hot. */
 enum { HOT_PARTS = 990000 };
 
+/* How many counts make up the hot part; 0: the file has no such figure. */
 static uint64_t source_hot_positions(const struct source_summary *sum)
 {
     for (size_t i = 0; i < SOURCE_CUTOFFS; i++)

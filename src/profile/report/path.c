@@ -94,6 +94,7 @@ static void path_thread_text(struct out *out, const struct recording *r, uint32_
  * polled. */
 enum path_row { ROW_THREAD, ROW_UNKNOWN, ROW_POLLED, ROWS };
 
+/* A thread has up to three rows: its own time, its waits of unknown end, and its polling. */
 static double path_row_ns(const struct schedule_path *p, uint32_t row)
 {
     uint32_t thread = row / ROWS;

@@ -67,6 +67,7 @@ int text_function_width(struct names *names, uint32_t function, const struct tex
     return (int)p.shown_bytes + p.others;
 }
 
+/* Demangled as the names of the report are, though no table has it. */
 void text_linkage_name(struct out *out, const struct names *names, const char *linkage_name)
 {
     struct arena scratch = {0};
@@ -76,6 +77,7 @@ void text_linkage_name(struct out *out, const struct names *names, const char *l
     arena_deinit(&scratch);
 }
 
+/* First by what the language allows to leave out, then without its middle. */
 void text_symbol_within(struct out *out, const char *name, int room)
 {
     struct arena scratch = {0};
