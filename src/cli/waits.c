@@ -91,7 +91,7 @@ const struct command command_waits = {
     .synopsis = "[OPTION...] [RECORDING...]",
     .summary = "Show what threads waited for: locks and what their holders did, or files",
     OPTIONS_OF(WAITS_OPTIONS, WAITS_GROUPS),
-    COLUMNS_OF(&locks_columns, &locks_waiter_columns, &locks_holder_columns,
+    COLUMNS_OF(&locks_columns, &locks_waiter_columns, &locks_waker_columns, &locks_holder_columns,
                &locks_transfer_columns),
     .run = waits_run,
 };

@@ -148,6 +148,9 @@ class Truth(Case):
             self.assertEqual(rows[name]["holders"], [])
             self.assertIn("some thread will", rows[name]["why_unheld"])
             figure(self).assertGreater(rows[name]["seconds"], 0.2)
+            for waker in rows[name]["wakers"][:1]:  # they are recorded for those who may
+                self.assertEqual((waker["woken_by"], waker["function"], waker["threads"]), ("thread", "producer", 1))
+                figure(self).assertGreater(waker["seconds"], 0.2)
 
     def test_locks_on_the_heap_are_one_row(self):
         row = self.rows("heap")["mutex"]
@@ -516,6 +519,50 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         self.assertAlmostEqual(twice["g_other"][0]["seconds_error"], 1.96 * 0.14, 6)
         run.link_errors.append((0, 0))
         self.assertEqual(monarc("waits", run.write(self.dir / "many.monarc")).returncode, 2)
+
+    def test_wakers(self):
+        """Of the stack that waits for one thing alone; a mutex whose holder was seen has none."""
+        run = made_run()
+        run.threads += run.threads[:1]
+        run.resources += [(FUTEX_WORD, 0, 0x9000, "g_word"), (FUTEX_WORD, 0, 0xa000, "g_one"), (FUTEX_WORD, 0, 0xb000, "g_other")]
+        asleep, both = ([(0, MAIN + 8), (0, at), (1, FUTEX)] for at in (WORK, MAIN + 16))
+        word = len(run.resources) - 3
+        run.wait(asleep, word, waits=9, ns=900 * MS)
+        for lock in word + 1, word + 2:
+            run.wait(both, lock, waits=1, ns=10 * MS)
+        run.sample(asleep, 1, weight=900 * MS)
+        run.sample(both, 1, weight=20 * MS)
+        held = [(0, MAIN + 8), (0, ALPHA + 8), (1, FUTEX)]
+        at = 0
+        for frames, length, *woken in ((asleep, 500, 4, 1, 0), (asleep, 100, 4, 1, 0), (asleep, 150, 4, 2, 0), (asleep, 80, 1, 0),
+                                       (asleep, 40, 2, 0), (asleep, 20, 3, 1, 0), (asleep, 10, 0), (both, 7, 4, 1, 0),
+                                       (held, 900, 4, 1, 0)):
+            run.waits.append((0, at * MS, length * MS, run.node(*frames), *woken))
+            at += length
+        folder = run.write(self.dir / "woken.monarc")
+        rows = {row["name"]: row for row in self.table("waits", folder)["rows"]}
+        self.assertEqual([(w["woken_by"], w["function"], w["tid"], w["threads"], w["waits"], round(w["seconds"], 3))
+                          for w in rows["g_word"]["wakers"]],
+                         [("thread", "work.isra.0", 8, 1, 2, 0.6), ("thread", None, 7, 1, 1, 0.15), ("interrupt", None, None, 0, 1, 0.08),
+                          ("outside", None, None, 0, 1, 0.04), ("soft", "work.isra.0", 8, 1, 1, 0.02), ("unknown", None, None, 0, 1, 0.01)])
+        self.assertEqual([rows[name]["wakers"] for name in ("g_cache_lock", "g_one", "g_other")], [[], [], []])
+        text = self.text("waits", folder)
+        self.assertIn("""\
+  woken by
+          0.600 s        2  work.isra.0  (thread evictor 8)
+          0.150 s        1  [stack not known]  (thread demo 7)
+          0.080 s        1  a timer or a device
+          0.040 s        1  a thread that was not recorded
+          0.020 s        1  perhaps work.isra.0  (thread evictor 8)
+      [1 more, not shown]
+""", text)
+        self.assertEqual(text.count("no holder"), 3)
+        twice = monarc("merge", "-o", self.dir / "sum.monarc", folder, folder)
+        self.assertEqual(twice.returncode, 0, twice.stderr)
+        rows = {row["name"]: row for row in self.table("waits", self.dir / "sum.monarc")["rows"]}
+        waker = rows["g_word"]["wakers"][0]
+        self.assertEqual((waker["threads"], waker["tid"], waker["waits"], waker["seconds"]), (2, 8, 4, 1.2))
+        self.assertIn("          1.200 s        4  work.isra.0  (2 threads)\n", self.text("waits", self.dir / "sum.monarc"))
 
     def test_deadlocks(self):
         """Two circles of two threads are two, also in a merge; who only waits for one of a circle is in none."""

@@ -102,6 +102,31 @@ static const struct column waiter_columns[WAITER_COLUMNS] = {
 const struct column_table locks_waiter_columns = {"Stacks that waited", "waits", "waiters",
                                                   waiter_columns, WAITER_COLUMNS};
 
+/* What ended waits; a thread has no stack there. */
+enum {
+    WAKER_BY,
+    WAKER_FUNCTION,
+    WAKER_THREAD,
+    WAKER_TID,
+    WAKER_THREADS,
+    WAKER_WAITS,
+    WAKER_SECONDS,
+    WAKER_COLUMNS
+};
+static const struct column waker_columns[WAKER_COLUMNS] = {
+    [WAKER_BY] = {"woken_by", "thread; soft: perhaps that thread, or what interrupted it; "
+                              "interrupt: a timer or a device; outside: a thread that was not "
+                              "recorded; unknown"},
+    [WAKER_FUNCTION] = {"function", "that the thread began with; null: not known"},
+    [WAKER_THREAD] = {"thread", "its name; null: none that was recorded"},
+    [WAKER_TID] = {"tid", "its number; null: several, or none that was recorded"},
+    [WAKER_THREADS] = {"threads", "how many these are"},
+    [WAKER_WAITS] = {"waits", "that it ended, short ones as well"},
+    [WAKER_SECONDS] = {"seconds", "time of these waits"},
+};
+const struct column_table locks_waker_columns = {"Who ended waits", "waits", "wakers",
+                                                 waker_columns, WAKER_COLUMNS};
+
 /* Stacks that read or wrote. */
 enum {
     TRANSFER_WRITES,
@@ -310,7 +335,7 @@ static void put_holders(struct out *out, const struct locks *t, const struct loc
             out_spaces(out, INDENT);
             out_printf(out, "%6.1f %%  %9.3f s  not seen: %s\n", 100 * share_of(rest, lock->ns),
                        seconds(rest), lock->unheld);
-        } else {
+        } else if (!lock->wakers_len) {
             out_printf(out, "  no holder: %s\n", lock->unheld);
         }
     }
@@ -364,13 +389,15 @@ static void put_transfers(struct out *out, const struct locks *t, const struct l
     }
 }
 
-/* They were not counted. */
+/* They were not counted, and what they were for is not known: so the row has no number of waits,
+ * and none of its stacks has. */
 static bool lock_is_short(const struct lock *lock)
 {
     return !strcmp(lock->kind, "short waits");
 }
 
-/* What has no name is described by who waits for it, and how many such things there are. */
+/* What has no name is described by who waits for it, and how many such things there are. The words
+ * are those of the paragraph's heading and of the deadlock's line, so that one finds the other. */
 static void put_lock_name(struct out *out, const struct locks *t, const struct lock *lock)
 {
     out_str(out, lock->kind);
@@ -392,6 +419,43 @@ static void put_lock_name(struct out *out, const struct locks *t, const struct l
         out_str(out, lock_is_short(lock) ? "all other functions" : "[stack not known]");
     else
         text_name(out, names_text(t->names, lock->function));
+}
+
+/* Who ended waits for what no thread holds, the most time first. Its time is that of the stacks'
+ * short waits as well, and may thus be more than the row's: no shares are printed, as they would be
+ * of something else than those of holders. A soft interrupt is handled by whichever thread runs,
+ * and that thread may have sent what woke the other: hence "perhaps". */
+static void put_wakers(struct out *out, const struct locks *t, const struct lock *lock)
+{
+    static const char *const OTHERS[RECORDING_WAKERS] = {
+        [RECORDING_WAKER_UNKNOWN] = "not known",
+        [RECORDING_WAKER_INTERRUPT] = "a timer or a device",
+        [RECORDING_WAKER_OUTSIDE] = "a thread that was not recorded"};
+    if (lock->wakers_len)
+        out_str(out, "  woken by\n");
+    for (size_t i = 0; i < lock->wakers_len && i < MOST_WAITERS; i++) {
+        const struct lock_waker *w = &lock->wakers[i];
+        out_spaces(out, INDENT);
+        out_printf(out, "%9.3f s  %7" PRIu64 "  ", seconds(w->ns), w->waits);
+        if (w->woken < RECORDING_WAKER_SOFT) {
+            out_printf(out, "%s\n", OTHERS[w->woken]);
+            continue;
+        }
+        out_str(out, w->woken == RECORDING_WAKER_SOFT ? "perhaps " : "");
+        text_name(out, w->function == NO_FUNCTION ? "[stack not known]"
+                                                  : names_text(t->names, w->function));
+        if (w->threads > 1) {
+            out_printf(out, "  (%" PRIu32 " threads)\n", w->threads);
+            continue;
+        }
+        out_str(out, "  (thread ");
+        text_name(out, w->thread);
+        out_printf(out, " %" PRIu32 ")\n", w->tid);
+    }
+    if (lock->wakers_len > MOST_WAITERS) {
+        out_spaces(out, INDENT);
+        out_printf(out, "[%zu more, not shown]\n", lock->wakers_len - MOST_WAITERS);
+    }
 }
 
 /* A paragraph. The system call stands with the stack where it says more than "futex". */
@@ -433,6 +497,7 @@ static void put_lock(struct out *out, const struct locks *t, const struct lock *
         out_printf(out, "[%zu more stacks, not shown]\n", lock->waiters_len - MOST_WAITERS);
     }
     put_transfers(out, t, lock, style);
+    put_wakers(out, t, lock);
     put_holders(out, t, lock, style);
 }
 
@@ -455,7 +520,9 @@ static void put_total(struct out *out, const struct locks *t)
     out_char(out, '\n');
 }
 
-/* A line for each deadlock, however many locks and threads are in it. */
+/* A line for each deadlock, however many locks and threads are in it: what to look for below. It is
+ * no part of a paragraph, since each of its locks has one of its own. A deadlock may have ended, as
+ * waits with a time limit do. */
 static void put_deadlocks(struct out *out, const struct locks *t)
 {
     for (uint32_t number = 1; number <= t->deadlocks; number++) {
@@ -585,6 +652,28 @@ static void json_transfer(struct json *j, const struct locks *t, const struct lo
     json_end(j);
 }
 
+/* Numbers and names of what has none are null; `woken_by` is a value of the schema, to which a kind
+ * of waker may be added. Threads that began with the same function are one, so the name is that of
+ * the first of them. */
+static void json_waker(struct json *j, const struct locks *t, const struct lock_waker *w)
+{
+    static const char *const BY[RECORDING_WAKERS] = {[RECORDING_WAKER_UNKNOWN] = "unknown",
+                                                     [RECORDING_WAKER_INTERRUPT] = "interrupt",
+                                                     [RECORDING_WAKER_OUTSIDE] = "outside",
+                                                     [RECORDING_WAKER_SOFT] = "soft",
+                                                     [RECORDING_WAKER_THREAD] = "thread"};
+    const char *function = w->function == NO_FUNCTION ? NULL : names_get(t->names, w->function);
+    struct field fields[WAKER_COLUMNS] = {[WAKER_BY] = field_text(BY[w->woken]),
+                                          [WAKER_FUNCTION] = field_text(function),
+                                          [WAKER_THREAD] = field_text(w->thread),
+                                          [WAKER_TID] =
+                                              w->tid ? field_u64(w->tid) : field_text(NULL),
+                                          [WAKER_THREADS] = field_u64(w->threads),
+                                          [WAKER_WAITS] = field_u64(w->waits),
+                                          [WAKER_SECONDS] = field_double(seconds(w->ns))};
+    columns_json_row(j, waker_columns, WAKER_COLUMNS, fields);
+}
+
 /* A row, with its lists. */
 static void json_lock(struct json *j, const struct locks *t, const struct lock *lock)
 {
@@ -611,6 +700,10 @@ static void json_lock(struct json *j, const struct locks *t, const struct lock *
     json_key(j, "waiters"), json_begin(j, '[');
     for (size_t i = 0; i < lock->waiters_len; i++)
         json_waiter(j, t, &lock->waiters[i]);
+    json_end(j);
+    json_key(j, "wakers"), json_begin(j, '[');
+    for (size_t i = 0; i < lock->wakers_len; i++)
+        json_waker(j, t, &lock->wakers[i]);
     json_end(j);
     json_key(j, "holders"), json_begin(j, '[');
     for (size_t i = 0; i < lock->holders_len; i++)

@@ -206,7 +206,7 @@ extern const struct column_table comparison_columns, doctor_columns, total_colum
 extern const struct column_table annotate_columns, arcs_columns, call_tree_columns,
     counts_block_columns, counts_line_columns, entries_columns, flat_columns, lines_columns,
     locks_columns, locks_holder_columns, locks_waiter_columns, locks_transfer_columns,
-    ranks_columns, shares_columns, trees_columns;
+    locks_waker_columns, ranks_columns, shares_columns, trees_columns;
 
 /* --- orders of functions, as files that linkers read ------------------------------------------ */
 

@@ -660,6 +660,17 @@ static void locks_sum_waits(struct locks *out, const struct locks_input *in)
     }
 }
 
+bool locks_is_signalled(const struct lock_making *of)
+{
+    static const char OTHER[] = "anon_inode:"; /* eventfd, epoll and the like are files to /proc */
+    uint32_t kind = KINDS[of->kind].kind;
+    bool is_other = kind == RECORDING_RESOURCE_FILE && of->row.name &&
+                    !strncmp(of->row.name, OTHER, sizeof OTHER - 1);
+    return (is_other || kind == RECORDING_RESOURCE_FUTEX || kind == RECORDING_RESOURCE_PIPE ||
+            kind == RECORDING_RESOURCE_SOCKET || kind == RECORDING_RESOURCE_SEVERAL) &&
+           2 * of->row.held_ns < of->row.ns;
+}
+
 /* All that stays is copied into the arena, and the vectors are freed. Rows are sorted last:
  * `waiters` and `holders` are pointers, and move with them. */
 void locks_make(struct locks *out, const struct locks_input *in, struct arena *a)
@@ -672,6 +683,7 @@ void locks_make(struct locks *out, const struct locks_input *in, struct arena *a
     locks_find_same(&m);
     locks_number_names(&m);
     locks_add_chains(&m);
+    locks_add_wakers(&m);
     locks_add_short_waits(&m, out);
     if (in->is_io)
         locks_add_transfers(&m, out);
@@ -681,6 +693,7 @@ void locks_make(struct locks *out, const struct locks_input *in, struct arena *a
     size_t waiter = 0, transfer = 0;
     struct lock_transfer *transfers = ARENA_NEW(a, struct lock_transfer, m.transfers.len + 1);
     locks_sort_transfers(&m);
+    locks_give_wakers(&m);
     if (m.waiters.len)
         qsort(m.waiters.at, m.waiters.len, sizeof *m.waiters.at, locks_waiters_by_time);
     for (uint32_t i = 0; i < m.rows.len; i++) {

@@ -26,6 +26,16 @@ struct lock_waiter {
     uint64_t waits, ns;
 };
 
+/* Who ended waits. */
+struct lock_waker {
+    uint32_t woken;     /* enum recording_waker */
+    uint32_t function;  /* that the thread began with, as far as samples say; or NO_FUNCTION */
+    uint32_t threads;   /* how many these are */
+    uint32_t tid;       /* of the thread; 0: several, or none that was recorded */
+    const char *thread; /* its name, of several that of the first; NULL: none */
+    uint64_t waits, ns; /* that it ended */
+};
+
 /* What was read from a file in a stack, or written to it. */
 struct lock_transfer {
     uint32_t stack;
@@ -62,6 +72,8 @@ struct lock {
     uint64_t held_ns;   /* of that, with a holder that was seen */
     const struct lock_waiter *waiters; /* by time */
     size_t waiters_len;
+    const struct lock_waker *wakers; /* by time; of what no thread holds */
+    size_t wakers_len;
     const struct lock_holder *holders; /* depth first, by time */
     size_t holders_len;
     uint64_t read, written, disk_read, disk_written;

@@ -30,6 +30,12 @@ struct lock_transferring {
     uint32_t row;
 };
 
+/* Who ended waits, and for which row. */
+struct lock_waking {
+    struct lock_waker waker;
+    uint32_t row;
+};
+
 /* A stack that waited, and for which row. */
 struct lock_waiting {
     struct lock_waiter waiter;
@@ -46,6 +52,7 @@ struct locks_making {
     VEC(struct lock_step) steps; /* [0] is none */
     VEC(struct lock_waiting) waiters;
     VEC(struct lock_transferring) transfers;
+    VEC(struct lock_waking) wakers;
     VEC(struct lock_frame) frames; /* [0] is none */
     struct map frame_of;           /* caller and function -> frame */
     struct map same_stack;         /* innermost frame and call -> stack */
@@ -80,6 +87,13 @@ uint32_t locks_waiter(struct locks_making *m, uint32_t row, uint32_t stack);
 /* What was transferred, to the rows of files: no thread had to wait for some of these. */
 void locks_add_transfers(struct locks_making *m, struct locks *out);
 void locks_sort_transfers(struct locks_making *m); /* those of a row together, most bytes first */
+
+/* Whether some thread ends waits for it that does not hold it, as far as was seen. */
+bool locks_is_signalled(const struct lock_making *of);
+
+/* Who ended waits, to the rows that are there; then in the order of rows and time. */
+void locks_add_wakers(struct locks_making *m);
+void locks_give_wakers(struct locks_making *m);
 
 /* Rows for waits that were over before they could be inspected; `out` has the sums of all waits. */
 void locks_add_short_waits(struct locks_making *m, const struct locks *out);
