@@ -337,6 +337,11 @@ class Programs(Case):
                              driver="g++")
         self.assertEqual([found[n] for n in (7, 8)], [found[n] for n in (12, 13)])
         self.assertEqual(found[7], (1, [0, 1]))
+        # gcc's code around the initialisers of variables of threads is on the last line, of a function that never ran.
+        found = self.made_up("threads.cc", "struct part { int at; part(int a) : at(a) {} ~part() { at = 0; } };\nint zero;\n"
+                             "thread_local part one(zero);\nint main()\n{\n    return one.at;\n}\nint never(int a)\n{\n"
+                             "    part p(a);\n    return p.at;\n}\n", driver="g++")
+        self.assertEqual([found[n][0] for n in (3, 6, 10, 11, 12)], [1, 1, 0, 0, 0])
         found = self.made_up("loops.f90", "program p\n  integer :: i, s\n  s = 0\n  !$omp parallel do reduction(+:s)\n"
                              "  do i = 1, 10\n    s = s + i\n    if (i > 100) then\n      s = 0\n    end if\n  end do\n"
                              "  if (s /= 55) stop 1\nend program\n", "-fopenmp", "-fprofile-update=atomic", driver="gfortran")

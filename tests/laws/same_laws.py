@@ -89,7 +89,7 @@ def lines_are_flat(subject):
     return None
 
 
-@law(*SINGLE)
+@law(*ALL)
 def line_totals_are_true(subject):
     """A line's total is of the samples that have it on their stacks, each once, in lines and in annotate; it is between the
     line's self time and the total of its function."""

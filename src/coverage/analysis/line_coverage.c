@@ -118,11 +118,22 @@ static void line_measure_unit(const struct coverage_unit *u, struct extent *exte
 /* ---- which functions, and which of them have lines of their own */
 
 /* Whether a line is the compiler's own, in a function that it made up: that of its declaration,
- * where it has no other extent. (GNAT's tasks and instances of generics have one.) */
-static bool is_own_declaration(const struct notes_function *f, uint32_t file, uint32_t number)
+ * where it has no other extent. (GNAT's tasks and instances of generics have one.) gcc declares
+ * what initialises variables of threads at the first of them, and has the code around the
+ * initialisers at the end of the source, which is another function's last line. */
+static bool is_own_line(const struct notes *n, const struct notes_function *f, uint32_t file,
+                        uint32_t number)
 {
-    return f->is_artificial && file == f->file && number == f->start_line &&
-           f->end_line <= f->start_line;
+    bool is_of_threads = f->name && !strcmp(f->name, "__tls_init");
+    if (!f->is_artificial || file != f->file)
+        return false;
+    if (!is_of_threads || number <= f->end_line)
+        return !is_of_threads && number == f->start_line && f->end_line <= f->start_line;
+    for (uint32_t i = f->first_run; i < f->first_run + f->runs; i++)
+        for (uint32_t k = 0; k < n->runs.at[i].lines; k++)
+            if (n->lines.at[n->runs.at[i].first + k] > number)
+                return false;
+    return true;
 }
 
 bool line_holds_body(const struct notes *n, const struct notes_function *f)
@@ -131,7 +142,7 @@ bool line_holds_body(const struct notes *n, const struct notes_function *f)
     for (uint32_t i = f->first_run; is_declared && i < f->first_run + f->runs; i++) {
         const struct notes_run *r = &n->runs.at[i];
         for (uint32_t k = 0; k < r->lines; k++)
-            if (!is_own_declaration(f, r->file, n->lines.at[r->first + k]))
+            if (!is_own_line(n, f, r->file, n->lines.at[r->first + k]))
                 return true;
     }
     return false;
@@ -251,7 +262,7 @@ static uint32_t add_block(struct line_builder *b, uint32_t instance, uint32_t bl
         bool names_any = !b->rules->keeps_bodies || !r->lines;
         for (uint32_t k = 0; k < r->lines; k++) {
             uint32_t number = n->lines.at[r->first + k];
-            if (b->rules->keeps_bodies && is_own_declaration(f, r->file, number))
+            if (b->rules->keeps_bodies && is_own_line(n, f, r->file, number))
                 continue;
             names_any = true;
             uint32_t index = add_to_line(b, instance, source, number, count, is_exceptional);
@@ -289,7 +300,7 @@ static void walk_function(struct line_builder *b, uint32_t instance)
         uint32_t source = r->file == NONE ? NONE : unit->sources[r->file];
         for (uint32_t k = 0; k < r->lines && source != NONE; k++) {
             uint32_t number = n->lines.at[r->first + k];
-            if (b->rules->keeps_bodies && is_own_declaration(f, r->file, number))
+            if (b->rules->keeps_bodies && is_own_line(n, f, r->file, number))
                 continue;
             uint32_t index = line_at(b, source, number);
             b->found.at[index].flags |= LINE_UNKNOWN;
