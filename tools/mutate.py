@@ -9,8 +9,8 @@ FILE is a source below src/, or a folder of them. The changes are drawn at rando
 or with --sample N of all files together: a comparison, an operator, a constant or a condition becomes
 another, two arguments change places, or a statement goes. Each changed file is compiled into a library
 that the programs load in front of the real one, so that nothing in the tree or the build changes. It is judged by the unit tests of
-the file's room (tests/ROOM/test_*.c) and, with --wide, by the commands' tests in WIDE, too; --tests names
-others, as `meson test` knows them. The quick ones and those that noticed most so far come first. A
+the file's room (tests/ROOM/test_*.c) and, with --wide, by the commands' tests in WIDE and those that have a
+word of the file's name in theirs, too; --tests names others, as `meson test` knows them. The quick ones and those that noticed most so far come first. A
 change after which the compiler makes the same code is none and not counted. --again judges only what
 FILE, an earlier output, calls survivors. The exit status is 0 if every change was
 noticed, 1 if some were not, 2 if it could not run. It needs a build (meson setup build && ninja -C
@@ -227,6 +227,7 @@ class Judges:
             names = [path.stem for path in sorted(folder.glob("test_*.c"))] if folder != ROOT / "tests" else []
             if self.options.wide or not names:
                 names += next(wide for prefix, wide in WIDE.items() if str(room).startswith(prefix))
+                names += self.namesakes(source)
         names = [name for name in dict.fromkeys(names) if name in self.build.tests]
         for name in names:
             if name not in self.seconds:
@@ -239,6 +240,12 @@ class Judges:
         if not names:
             raise SystemExit(f"mutate.py: no test of {source} passes as it is")
         return names
+
+    def namesakes(self, source):
+        """Tests of commands that have a word of the file's name in theirs: path.c, cli-path."""
+        words = [word for word in source.stem.split("_") if len(word) > 3]
+        return [name for name in self.build.tests if name.startswith(("cli-", "compat-", "lib")) and
+                not name.endswith("-slow") and any(word in name for word in words)]
 
     def notices(self, source, changed):
         """The name of a test that notices the change; None: all pass."""
