@@ -658,7 +658,7 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
     if (is_inside && !has_calls && program &&
         (!object_call_counter(program) && !object_mentions(program, "__cyg_profile_func_enter")))
         vec_push(&r->notes, "calls were not counted: the program is not compiled with -pg");
-    if (!is_elsewhere && r->recording.nodes.len > 1 && stacks_lack_callers(&r->stacks))
+    if (r->weights.weight && r->recording.nodes.len > 1 && stacks_lack_callers(&r->stacks))
         vec_push(&r->notes, recorded_why_no_callers(&r->recording, program));
     const char *what = r->missing_has_names ? "lines or inlined functions" : "symbols";
     if (r->missing) {

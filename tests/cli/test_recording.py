@@ -265,6 +265,20 @@ class Flat(Case):
         run.sample([(demo, MAIN)], 1)
         self.assertNotIn("say little", self.text("flat", self.write(run)))
 
+    def test_no_sample_of_a_program_that_waits(self):
+        """A clock that nothing kept from running says that there was no CPU time."""
+        def text(losses=(), **facts):
+            run = Run("x", **facts)
+            demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
+            run.process(7, 1, demo, "demo")
+            run.thread(0, 7)
+            run.losses.extend(losses)
+            return self.text("flat", self.write(run))
+        self.assertRegex(text(), r"^0\.000 s of CPU in 1\.000 s, and no samples\n")
+        self.assertIn("no samples were taken: 0.000 s of CPU in 1.0 s; record with --off-cpu", text())
+        self.assertIn("no samples were taken: run it for longer", text(length=10**9 - 1))
+        self.assertIn("no samples were taken: run it for longer", text([(KERNEL_UNSEEN, 0, PERIOD, "not seen")]))
+
     def test_few_samples_of_a_program_that_waits(self):
         """It is not advised to run for longer; from a tenth of a CPU on, it is, and where waits were recorded."""
         def text(*frames, **facts):

@@ -216,7 +216,7 @@ CASE_WITH(test_notes_on_samples, session_begin, session_end)
     r.samples.len = 0;
     put_recording("r", &r);
     assert_string_equal(notes_of(PLAIN), "no samples were taken: run it for longer, or with a "
-                                         "higher --rate; callers are unknown: record with stacks");
+                                         "higher --rate");
 }
 
 /* Puts what the program's file says into the recording in "r". */

@@ -146,11 +146,15 @@ void summary_answer(struct summary *s, const struct attribution *t, struct names
 {
     const double *self = s->measured ? s->measured->self : t->self;
     if (!s->has_samples || s->samples <= 0) {
-        s->answer = s->calls ? arena_printf(a,
-                                            "%" PRIu64 " calls along %" PRIu64
-                                            " arc%s, and no samples of time",
-                                            s->calls, s->arcs, s->arcs == 1 ? "" : "s")
-                             : "Nothing was measured: no samples, no calls";
+        const struct recording *r = s->run && !s->run->chosen ? s->run->recording : NULL;
+        s->answer =
+            s->calls
+                ? arena_printf(a,
+                               "%" PRIu64 " calls along %" PRIu64 " arc%s, and no samples of time",
+                               s->calls, s->arcs, s->arcs == 1 ? "" : "s")
+            : r ? arena_printf(a, "%.3f s of CPU in %.3f s, and no samples",
+                               (double)recording_used_ns(r) / 1e9, (double)r->length_ns / 1e9)
+                : "No samples and no calls";
         return;
     }
     const char *amount = answer_amount(s, names->functions, a);

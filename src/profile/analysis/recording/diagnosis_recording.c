@@ -249,8 +249,14 @@ bool recording_hides_waits(const struct recording *r)
 {
     enum { SECOND = 1000 * 1000 * 1000, PART = 10 };
     uint64_t used_ns = recording_used_ns(r);
-    bool has_waits = false;
-    if (recording_is_import(r) || !r->rate || r->length_ns < SECOND || !used_ns ||
+    /* No sample of a clock that nothing kept from running says that no CPU time was used. */
+    bool has_waits = false,
+         is_known = used_ns > 0 ||
+                    (r->method != RECORDING_METHOD_PROCESS && !r->samples.len && !r->losses.len &&
+                     r->events.len && r->events.at[0].unit == RECORDING_UNIT_NS);
+    for (size_t i = 0; i < r->processes.len; i++)
+        is_known &= used_ns > 0 || !r->processes.at[i].why_unseen;
+    if (recording_is_import(r) || !r->rate || r->length_ns < SECOND || !is_known ||
         used_ns >= r->length_ns / PART)
         return false;
     for (uint32_t i = 0; i < r->nodes.len && !has_waits; i++)
