@@ -19,7 +19,7 @@ different ones, runs of two comparisons may be the same. Counted as found:
   mean +- s.d.       elapsed times, as hyperfine prints them, do not overlap
 
 An alarm is any finding between runs of one build: any function, the whole, or for perf any share.
-The result is the section of docs/accuracy.md.
+The result is bench/accuracy/slowdowns.csv, and the section of docs/accuracy.md.
 
 usage: slowdowns.py [--monarc PATH] [--pool N] [--draws N] [--lock FILE]
 """
