@@ -199,6 +199,14 @@ function verdicts() {
     return list.length ? element("ul", { class: "findings verdicts" }, ...list) : "";
 }
 
+/* One sentence each, as the reports of text open. */
+function answers() {
+    const lines = page.coverage ? page.coverage.totals.lines : { all: 0 };
+    return [page.profile && page.summary.answer ? plain(page.summary.answer) : "",
+        lines.all > lines.unknown ? `${ratioText(lines)} of the lines ran: ${countText(lines.hit)} of ${countText(lines.all - lines.unknown)}` : ""]
+        .filter(Boolean).map(text => element("p", { class: "answer" }, text.replaceAll(" +- ", " ± ")));
+}
+
 function showSummary(main) {
     const pictures = element("div", {}), texts = element("div", {});
     if (page.profile) {
@@ -214,5 +222,5 @@ function showSummary(main) {
         texts.append(heading("Coverage"), coverageRings(), coverageFacts(), gateList(), findingList(page.coverage.problems));
         pictures.append(page.coverage.diff ? diffTable() : "", fileTotals());
     }
-    main.append(verdicts(), element("div", { class: "columns" }, pictures, texts));
+    main.append(...answers(), verdicts(), element("div", { class: "columns" }, pictures, texts));
 }

@@ -160,6 +160,7 @@ static void profile_summary_data(struct json *j, const struct page_profile *p)
 {
     const struct summary *s = p->summary;
     json_key(j, "summary"), json_begin(j, '{');
+    json_pair_str(j, "answer", s->answer);
     json_pair_str(j, "program", s->program);
     COLUMN(j, "profiles", s->profiles_len, json_str(j, s->profiles[i]));
     COLUMN(j, "notes", s->notes_len, json_str(j, s->notes[i]));

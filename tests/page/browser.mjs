@@ -361,6 +361,9 @@ async function checkSummary(visit, name) {
         ok(rows.some(row => row.calls !== "" && row.calls !== "0"), `${name}: calls in the summary`);
     const functions = await visit.page.$$("main .heat.wide .bar");
     ok(!functions.length || await visit.page.$(".flame.small canvas"), `${name}: the summary has a picture`);
+    const answers = await visit.page.$$eval("main > p.answer", all => all.map(answer => answer.textContent));
+    ok((!functions.length || / s of CPU|^[\d.e+]+ /.test(answers[0])) && answers.every(answer => /^(No|\d)/.test(answer)),
+        `${name}: the summary opens with the answer`, answers.join("; "));
     const text = await visit.page.$$eval("main dl.facts", lists => lists.map(list => list.textContent).join(" "));
     ok(!/(^|[^\d\u202f.])1 (objects|counter files|tracefiles|call sites|samples)/.test(text), `${name}: one is one`, text.slice(0, 400));
 }
