@@ -456,7 +456,9 @@ class Programs(Case):
         text = self.cover("--diff", patch, "--fail-under-diff", 50)
         self.assertIn("not run: 11", text)
         self.assertIn("passed: diff coverage", text)
-        self.cover("--diff", patch, "--fail-under-diff", 51, status=1)
+        self.assertEqual(text.splitlines()[0], "passed: 50.0 % of the changed lines with code ran, 1 of 2")
+        self.assertRegex(self.cover(), r"^[\d.]+ % of the lines ran, \d+ of \d+\n\n")
+        self.assertRegex(self.cover("--diff", patch, "--fail-under-diff", 51, status=1), "^failed: 50.0 % of the changed")
         self.assertIn("changed lines", self.cover("--diff", patch, "--markdown", "-"))
 
     def test_what_is_missing_of_a_patch(self):
@@ -1042,6 +1044,7 @@ class Damage(Case):
         text = self.cover("--fail-under-line", 1, status=1)
         self.assertIn("unknown", text)
         self.assertIn("FAILED: line", text)
+        self.assertRegex(text, r"^failed: ")
         self.assertNotIn("DA:", self.cover("--lcov", "-", status=1))
 
     def test_other_build(self):
