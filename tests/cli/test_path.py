@@ -54,6 +54,10 @@ class Job(Case):
         self.finish()
         report = monarc_json("path", "r", cwd=self.dir)
         check_schema(self, "path", report)
+        most = max(t[part] for t in report["threads"] for part in ("path_time", "unknown_time", "polled_time"))
+        length = report["path"]["length"]
+        self.assertRegex(monarc("path", "r", cwd=self.dir).stdout.decode(),
+                         rf"^{length:.3f} s from start to end: {100 * most / length:.0f} % (by|unknown, while|polling, by) ")
         self.threads = {t["tid"]: t for t in report["threads"]}
         parts = "path_time", "unknown_time", "polled_time"
         self.assertAlmostEqual(sum(t[part] for t in report["threads"] for part in parts), report["path"]["length"])

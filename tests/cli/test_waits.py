@@ -5,6 +5,7 @@ Shares are compared with tolerances that hold on a busy machine: who holds a loc
 the wall clock."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -404,7 +405,12 @@ class Reports(Case):
     def text(self, *arguments):
         done = monarc(*arguments, "--no-pager")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
-        return done.stdout.decode().split("\n", 2)[2]
+        self.answer, rest = re.split(r"^Program  .*\nProfile  .*\n", done.stdout.decode(), flags=re.M)
+        return rest
+
+    def test_answer(self):
+        self.text("waits", self.folder)
+        self.assertEqual(self.answer, "4.250 s of waiting, all threads together: 3.000 s for mutex g_cache_lock\n")
 
     def test_locks(self):
         self.assertEqual(self.text("waits", self.folder), """\

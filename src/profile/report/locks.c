@@ -540,6 +540,25 @@ static void put_deadlocks(struct out *out, const struct locks *t)
     }
 }
 
+/* The first line: how much was waited, and for what most. */
+static void put_answer(struct out *out, const struct locks *t)
+{
+    const struct lock *most = NULL;
+    if (!t->has_waits)
+        return;
+    for (size_t i = 0; i < t->len; i++)
+        if (!most || t->rows[i].ns > most->ns)
+            most = &t->rows[i];
+    if (t->deadlocks)
+        out_printf(out, "%" PRIu32 " deadlock%s; ", t->deadlocks, t->deadlocks == 1 ? "" : "s");
+    out_printf(out, "%.3f s of waiting, all threads together", seconds(t->waited_ns));
+    if (most && most->ns) {
+        out_printf(out, ": %.3f s for ", seconds(most->ns));
+        put_lock_name(out, t, most);
+    }
+    out_char(out, '\n');
+}
+
 /* Locks come before the rest, and each part has a line that says what it is. The second line of the
  * head says how much of all waiting the rows explain: the rest slept, or waited for several things
  * at once, or too shortly. */
@@ -548,6 +567,7 @@ void locks_text(struct out *out, const struct report_input *in)
     static const double LEAST_SHOWN = 0.0005;
     const struct locks *t = in->locks;
     size_t locks = 0, limit = in->shown_functions;
+    put_answer(out, t);
     text_files(out, t->summary);
     /* Rows are sorted with locks first, so their number is where the other part begins. */
     for (size_t i = 0; i < t->len; i++)

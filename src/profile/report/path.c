@@ -191,6 +191,32 @@ static void path_known(struct out *out, const struct schedule_path *p, double al
     out_char(out, '\n');
 }
 
+/* The first line: how long it took, and on whom that depended most. */
+static void path_answer(struct out *out, const struct path_report *t, double all)
+{
+    enum { NAMED = 2, NAME_COLUMNS = 40 };
+    const double LEAST = 0.05; /* of the path: worth naming */
+    const struct recording *r = t->schedule->recording;
+    uint32_t *order = path_order(ROWS * r->threads.len, path_by_time, t->path);
+    const char *before = ": ";
+    out_printf(out, "%.3f s from start to end", all / 1e9);
+    for (size_t i = 0; i < ROWS * r->threads.len && i < NAMED && all > 0; i++) {
+        double ns = path_row_ns(t->path, order[i]);
+        uint32_t kind = order[i] % ROWS;
+        if (ns < LEAST * all)
+            break;
+        out_printf(out, "%s%.0f %% %s", before, 100 * ns / all,
+                   kind == ROW_THREAD    ? "by "
+                   : kind == ROW_UNKNOWN ? "unknown, while "
+                                         : "polling, by ");
+        path_thread_text(out, r, order[i] / ROWS, NAME_COLUMNS);
+        out_str(out, kind == ROW_UNKNOWN ? " waited" : "");
+        before = "; ";
+    }
+    out_char(out, '\n');
+    free(order);
+}
+
 /* How much of what, and how sure the way is. */
 static void path_head(struct out *out, const struct path_report *t)
 {
@@ -200,6 +226,7 @@ static void path_head(struct out *out, const struct path_report *t)
     size_t causes[SCHEDULE_CAUSES] = {0};
     for (size_t i = 0; i < p->len; i++)
         causes[p->steps[i].why]++;
+    path_answer(out, t, all);
     text_files(out, t->summary);
     const char *before = ": ";
     out_printf(out, "Path     %.3f s from start to end", all / 1e9);
