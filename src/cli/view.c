@@ -94,17 +94,26 @@ void terminal_end(struct terminal *t, struct out *out)
     t->pager = 0;
 }
 
+/* COLUMNS, if it is set to a number; then the terminal's; a pipe has no width of its own, and 120
+ * columns fit a log or a page of a review. Tables do not get narrower than 80. */
+static int print_columns(const struct out *out)
+{
+    enum { LEAST = 80, MOST = 10000, PIPE = 120 };
+    const char *wanted = getenv("COLUMNS");
+    long columns = wanted ? strtol(wanted, NULL, 10) : 0;
+    struct winsize size;
+    if (columns <= 0)
+        columns = out->fd >= 0 && !ioctl(out->fd, TIOCGWINSZ, &size) ? size.ws_col : PIPE;
+    return columns < LEAST ? LEAST : columns > MOST ? MOST : (int)columns;
+}
+
 /* Only text for people is paged and coloured; JSON and CSV are the same bytes on a terminal. */
 void print_report(enum report_table table, struct report_input *in, const struct print_options *o,
                   struct out *out)
 {
     const struct report *report = report_find(table, o->format);
-    enum { LEAST_COLUMNS = 80 }; /* also where there is no terminal to ask */
     struct terminal terminal = {0};
-    struct winsize size;
-    bool is_wider =
-        out->fd >= 0 && !ioctl(out->fd, TIOCGWINSZ, &size) && size.ws_col > LEAST_COLUMNS;
-    in->style.width = o->is_wide ? 0 : is_wider ? size.ws_col : LEAST_COLUMNS;
+    in->style.width = o->is_wide ? 0 : print_columns(out);
     if (report->is_for_people)
         terminal_start(&terminal, o, out);
     in->style.has_colour = terminal.has_colour;

@@ -146,9 +146,15 @@ class Flat(Case):
                       self.text("flat", "--force", "-v", folder))
 
     def test_rows_fit(self):
-        """Rows have 80 columns, names are shortened, and columns without data are none."""
+        """Rows have COLUMNS columns, 120 in a pipe without it; names are shortened, columns without data are none."""
         run = whole_run()
         folder = self.write(run)
+        shown = {}
+        for columns, room in ("", 120), ("100", 100), ("79", 80), ("no number", 120), ("-5", 120), ("99999999999", 10000):
+            text = monarc("flat", "--all", "--force", folder, env={"COLUMNS": columns}).stdout.decode()
+            shown[columns] = max(map(len, text.partition("\n\n")[2].split("\n\n")[0].splitlines()))
+            self.assertLessEqual(shown[columns], room, columns)
+        self.assertGreater(shown["100"], shown["79"])
         for report in ("flat",), ("flat", "--by-object"), ("graph", "--entries"), ("graph", "--tree"):
             rows = self.text(*report, "--force", folder).partition("\n\n")[2].splitlines()
             self.assertFalse([row for row in rows if len(row) > 80], report)
