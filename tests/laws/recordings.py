@@ -52,6 +52,7 @@ keep("callgrind_is_read_back", "several", 2790574676)
 keep("intervals_are_equal", "inlined", 472474763)
 keep("intervals_are_equal", "twins", 887652107)
 keep("line_totals_are_true", "twins", 2330633363)
+keep("annotate_is_lines", "twins", 2495778913)
 keep("commit_is_the_mean_of_its_runs", "series", 2950257618, 1308606480)
 
 

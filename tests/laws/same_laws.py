@@ -147,6 +147,7 @@ def annotate_is_lines(subject):
         file.parent.mkdir(exist_ok=True)
         if not file.exists():
             file.write_text("".join(f"line {i}\n" for i in range(1, 200)))
+            subject.forget()
     if subject.run("lines", "--json", "--all", "r.monarc", status=(0, 2)).returncode:
         return NOTHING
     wanted = collections.Counter()
