@@ -355,9 +355,9 @@ void recording_items_free(struct recording *r, enum recording_list list)
 
 const char *recording_field_text(const void *item, const struct recording_field *f)
 {
-    const char *text = (const char *)item + f->at;
+    const char *at = (const char *)item + f->at, *text = at;
     if (f->coding != RECORDING_AS_CHARACTERS)
-        memcpy(&text, text, sizeof text);
+        memcpy(&text, at, sizeof text);
     return text;
 }
 
