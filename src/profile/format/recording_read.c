@@ -272,7 +272,8 @@ static void read_field(struct recording_reader *from, const struct recording_fie
                        const void *before)
 {
     struct cursor *in = &from->in;
-    const uint64_t most = UINT64_MAX >> (64 - 8 * f->bytes) % 64;
+    /* What has room in the field; a text's bytes are no number. */
+    const uint64_t most = f->bytes < sizeof most ? (UINT64_C(1) << 8 * f->bytes) - 1 : UINT64_MAX;
     if (f->coding == RECORDING_AS_NUMBER) { /* most are */
         uint64_t number = cursor_leb128(in);
         in->failed |= number > most;
