@@ -8,7 +8,7 @@
  * A share has its uncertainty where that is more than a tenth of it. Who called a leading function
  * is the nearest function of the program itself through which more than half of its time came: from
  * the function up, always to the caller with the most time, as long as the product of their parts
- * says so. Cost: a pass over the functions, and one over the calls for each step up. */
+ * says so. Cost: a pass over the functions, and one over the calls. */
 #include "profile/analysis/summary.h"
 
 #include "base/arena.h"
@@ -41,21 +41,13 @@ static bool answer_is_own(const struct functions *f, uint32_t function)
 }
 
 /* NO_FUNCTION: no one of the program stands out. */
-static uint32_t answer_caller(const struct stacks *m, const struct functions *f, uint32_t function)
+static uint32_t answer_caller(const struct stacks *m, const struct functions *f,
+                              const struct stack_call **most, uint32_t function)
 {
     double part = 1;
-    for (int step = 0; step < MOST_STEPS; step++) {
-        const struct stack_call *most = NULL;
-        for (size_t i = 0; i < m->calls_len; i++) {
-            const struct stack_call *c = &m->calls[i];
-            if (c->callee == function && c->caller != function &&
-                (!most || c->inclusive > most->inclusive))
-                most = c;
-        }
-        if (!most || m->inclusive[function] <= 0)
-            return NO_FUNCTION;
-        part *= most->inclusive / m->inclusive[function];
-        function = most->caller;
+    for (int step = 0; step < MOST_STEPS && most[function] && m->inclusive[function] > 0; step++) {
+        part *= most[function]->inclusive / m->inclusive[function];
+        function = most[function]->caller;
         if (part <= 0.5)
             return NO_FUNCTION;
         if (answer_is_own(f, function))
@@ -83,8 +75,9 @@ static const char *answer_name(struct names *names, uint32_t function, struct ar
 }
 
 /* "29 % in parse, called by main". Names that were made up for what is no function are words. */
-static const char *answer_share(const struct summary *s, struct names *names, uint32_t function,
-                                double self, struct arena *a)
+static const char *answer_share(const struct summary *s, struct names *names,
+                                const struct stack_call **most, uint32_t function, double self,
+                                struct arena *a)
 {
     static const struct {
         const char *name, *words, *also;
@@ -105,9 +98,8 @@ static const char *answer_share(const struct summary *s, struct names *names, ui
     }
     where = where ? where : arena_printf(a, "in %s", name);
     const char *about = half > percent / 10 && half >= 0.5 ? arena_printf(a, " +- %.0f", half) : "";
-    uint32_t caller = s->stacks && s->measured
-                          ? answer_caller(s->measured, names->functions, function)
-                          : NO_FUNCTION;
+    uint32_t caller =
+        most ? answer_caller(s->measured, names->functions, most, function) : NO_FUNCTION;
     const char *called = caller == NO_FUNCTION
                              ? ""
                              : arena_printf(a, ", called by %s", answer_name(names, caller, a));
@@ -163,9 +155,19 @@ void summary_answer(struct summary *s, const struct attribution *t, struct names
         s->answer = arena_printf(a, "%s, none of it in a known function", amount);
         return;
     }
+    /* Of each function the call with most of its time, from another function. */
+    const struct stack_call **most = NULL;
+    if (s->stacks && s->measured)
+        most = ARENA_NEW(a, const struct stack_call *, names->functions->len);
+    for (size_t i = 0; most && i < s->measured->calls_len; i++) {
+        const struct stack_call *c = &s->measured->calls[i], **known = &most[c->callee];
+        if (c->caller != c->callee && (!*known || c->inclusive > (*known)->inclusive))
+            *known = c;
+    }
     uint32_t second = answer_leader(s, self, names->functions, first);
-    s->answer = arena_printf(a, "%s: %s", amount, answer_share(s, names, first, self[first], a));
+    s->answer =
+        arena_printf(a, "%s: %s", amount, answer_share(s, names, most, first, self[first], a));
     if (second != NO_FUNCTION && summary_share(s, self[second]) >= LEADS)
-        s->answer =
-            arena_printf(a, "%s; %s", s->answer, answer_share(s, names, second, self[second], a));
+        s->answer = arena_printf(a, "%s; %s", s->answer,
+                                 answer_share(s, names, most, second, self[second], a));
 }

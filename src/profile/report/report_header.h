@@ -74,11 +74,10 @@ int text_time_decimals(const struct summary *s);
  */
 void text_interval_legend(struct out *out, const struct summary *s);
 
-/* The lines above a table: what was measured, and what of it cannot be trusted. */
+/* The lines above a table: the answer, what was measured, and with is_verbose how. */
 void text_summary(struct out *out, const struct summary *s);
 
-/* What of these every further report on the same profile should repeat: its subject, and which
- * parts cannot be trusted. */
+/* The same, and why the profile cannot be trusted; text_notes() has advice on samples besides. */
 void text_summary_brief(struct out *out, const struct summary *s);
 void text_notes(struct out *out, const struct summary *s);
 
