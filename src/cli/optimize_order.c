@@ -15,11 +15,10 @@
 
 #include <string.h>
 
-/* By target, from the first linker on. */
+/* By target; those that are no linker have none. */
 static const enum layout_format FORMATS[] = {
-    [TARGET_LLD - TARGET_LLD] = LAYOUT_LLD,     [TARGET_GOLD - TARGET_LLD] = LAYOUT_GOLD,
-    [TARGET_LD - TARGET_LLD] = LAYOUT_LD,       [TARGET_MOLD - TARGET_LLD] = LAYOUT_MOLD,
-    [TARGET_CALLS - TARGET_LLD] = LAYOUT_CALLS, [TARGET_NAMES - TARGET_LLD] = LAYOUT_NAMES,
+    [TARGET_LLD] = LAYOUT_LLD,   [TARGET_GOLD] = LAYOUT_GOLD,   [TARGET_LD] = LAYOUT_LD,
+    [TARGET_MOLD] = LAYOUT_MOLD, [TARGET_CALLS] = LAYOUT_CALLS, [TARGET_NAMES] = LAYOUT_NAMES,
 };
 
 /* Of a recording, the executable or the object that was named: by its path, or the part after the
@@ -69,7 +68,7 @@ static bool order_write(void *context, struct out *out, struct err *e)
 static bool order_report(struct session *s, void *request, struct out *out, struct err *e)
 {
     const struct optimize_request *r = request;
-    enum layout_format format = FORMATS[r->target - TARGET_LLD];
+    enum layout_format format = FORMATS[r->target];
     struct layout order;
     struct layout_gain gain = {0};
     struct layout_rules rules = {.cluster_bytes = r->cluster_bytes};

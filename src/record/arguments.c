@@ -51,14 +51,23 @@ static size_t arguments_read(pid_t pid, char into[MOST_READ])
     return len;
 }
 
-/* The name shows whether it is the program in question: a shell may have executed the next one
- * before its own arguments were read. */
+static bool has_name(pid_t pid, const char *name)
+{
+    char now[PROC_NAME_BYTES] = "";
+    proc_thread_name(pid, pid, now);
+    return !strcmp(now, name);
+}
+
+/* The name shows whether it is the program in question. Before the arguments, since a process may
+ * execute it just now: it changes them first and its name afterwards. After them, since a shell may
+ * have executed the next program meanwhile. */
 const char *arguments_of_process(pid_t pid, const char *name, struct arena *a)
 {
-    char text[MOST_READ + 1], now[PROC_NAME_BYTES] = "";
+    char text[MOST_READ + 1];
+    if (!has_name(pid, name))
+        return NULL;
     size_t len = arguments_read(pid, text);
-    proc_thread_name(pid, pid, now);
-    if (!len || strcmp(now, name))
+    if (!len || !has_name(pid, name))
         return NULL;
     text[len] = 0;
     struct arena scratch = {0};
