@@ -116,6 +116,14 @@ typedef bool output_writer(void *context, struct out *out, struct err *e);
 MUST_CHECK bool output_to(const char *path, output_writer *write, void *context,
                           struct out *standard, struct err *e);
 
+/* Says which file was written, "report.html, 418 kB"; nothing of "-", pipes and devices. NULL is
+ * standard error, for commands that have a report of their own on standard output. */
+void output_say(const char *path, struct out *out);
+
+/* Both: for commands whose only output is a file. */
+MUST_CHECK bool output_file(const char *path, output_writer *write, void *context,
+                            struct out *standard, struct err *e);
+
 /* Makes the folders above a name, as mkdir -p does; another process may be faster. */
 MUST_CHECK bool folders_above(const char *name, struct arena *a, struct err *e);
 

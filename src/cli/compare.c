@@ -570,6 +570,7 @@ static bool check_print(const struct check_request *r, struct out *out, struct e
         if (!output_to(o->path, check_write, &(struct check_written){o->format, &r->verdict}, out,
                        e))
             return false;
+        output_say(o->path, NULL);
         is_taken |= !strcmp(o->path, "-");
     }
     if (!is_taken)

@@ -24,12 +24,6 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : 0;
 }
 
-/* Counts of lines that have no code any more, or have moved within their function. */
-static uint64_t lost_of(const struct source_fit_function *f)
-{
-    return f->state == SOURCE_GONE ? f->count : add_saturating(f->without, f->at_another);
-}
-
 static const char *const STATES[] = {
     [SOURCE_FITS] = "fits", [SOURCE_CHANGED] = "changed", [SOURCE_GONE] = "gone"};
 
@@ -47,8 +41,11 @@ static void fit_text(struct out *out, const struct source_fit *fit, const char *
         out_str(out, "\n   share      lost  function\n");
     for (size_t i = 0; i < fit->functions.len && (!limit || i < limit); i++) {
         const struct source_fit_function *f = &fit->functions.at[i];
+        /* Counts of lines that have no code any more, or have moved within their function. */
+        uint64_t lost =
+            f->state == SOURCE_GONE ? f->count : add_saturating(f->without, f->at_another);
         out_printf(out, "%6.2f %%  %6.2f %%  ", 100 * share(f->count, fit->count),
-                   100 * share(lost_of(f), f->count));
+                   100 * share(lost, f->count));
         text_name(out, f->name);
         if (f->state != SOURCE_FITS)
             out_printf(out, "  (%s)", STATES[f->state]);

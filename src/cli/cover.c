@@ -376,6 +376,8 @@ static bool cover_print(const struct cover *c, struct out *out, struct err *e)
             !output_to(output->path, cover_write, &(struct cover_writing){c, output->format}, out,
                        e))
             return false;
+        if (!keeps_files && !o->is_quiet)
+            output_say(output->path, NULL);
         is_taken |= is_standard;
     }
     if (is_taken)
@@ -521,6 +523,8 @@ static bool outputs_write(const struct cover_options *o, const void *of, output_
         const struct cover_output *output = &o->outputs.at[i];
         if (!output_to(output->path, write, &(struct format_output){output->format, of}, out, e))
             return false;
+        if (!o->is_quiet)
+            output_say(output->path, NULL);
         *is_taken |= !strcmp(output->path, "-");
     }
     return true;

@@ -352,7 +352,7 @@ static bool export_report(struct session *s, void *request, struct out *out, str
         ok = session_is_read(s, e) && dataset_export(r, s, &x, out, e);
     else
         ok = ok && session_is_read(s, e) &&
-             output_to(r->output, export_write, &(struct export_written){r->format, &x}, out, e);
+             output_file(r->output, export_write, &(struct export_written){r->format, &x}, out, e);
     if (ok && m.code.why_no_code)
         ok = err_set(e, "some instructions could not be told apart: %s", m.code.why_no_code);
     /* Whatever failed: what was not made is empty. */

@@ -484,6 +484,8 @@ static int merge_run(const struct command *self, int argc, char **argv, struct o
     if (ok)
         status = merge_files(&r, inputs.at.at, inputs.at.len, e);
     progress_end(r.read.progress);
+    if (status != EXIT_BAD)
+        output_say(r.output, out);
     if (status != EXIT_BAD && inputs.left_out.len) {
         struct err said = *e;
         err_set(e, "%s%s" COVERAGE_LEFT_OUT "%s", said.line, *said.line ? "; " : "",
@@ -698,6 +700,8 @@ static int convert_run(const struct command *self, int argc, char **argv, struct
         err_in(e, operands.at[0], "is no profile of LLVM, which --to and --llvm ask for");
     else if (end == OPTIONS_READ && convert(&r, operands.at[0], e))
         status = EXIT_FINE;
+    if (end == OPTIONS_READ && status != EXIT_BAD)
+        output_say(r.output, out);
     source_search_deinit(&r.blocks.maps);
     arena_deinit(&r.arena);
     return status;

@@ -208,7 +208,7 @@ static bool flame_stacks(struct session *s, const struct flame_request *r, struc
         if (view_has_short_names(&r->view))
             call_trees_shorten_names(&trees);
         flame_of_stacks(f, &trees.report, &s->arena);
-        ok = session_is_read(s, e) && output_to(r->output, flame_write, f, out, e);
+        ok = session_is_read(s, e) && output_file(r->output, flame_write, f, out, e);
     }
     call_trees_deinit(&trees);
     return ok;
@@ -257,7 +257,7 @@ static bool flame_report(struct session *s, void *request, struct out *out, stru
     flame_of_graph(&f, &s->graph, &s->names, least * s->summary.samples, &s->arena);
     if (s->summary.others.all)
         flame_add_others(&f, s, least);
-    return session_is_read(s, e) && output_to(r->output, flame_write, &f, out, e);
+    return session_is_read(s, e) && output_file(r->output, flame_write, &f, out, e);
 }
 
 /* The default of --min-percent is set before options are read, so that 0 means all. */

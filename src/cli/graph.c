@@ -200,7 +200,7 @@ static bool graph_report(struct session *s, void *request, struct out *out, stru
         entries_make(&table, &s->summary, &s->graph, &s->names, &rules, &s->arena);
         struct report_input in = {.names = &s->names, .entries = &table};
         return session_is_read(s, e) &&
-               output_to(r->output, graph_draw, &(struct graph_picture){r->picture, &in}, out, e);
+               output_file(r->output, graph_draw, &(struct graph_picture){r->picture, &in}, out, e);
     }
     bool wants_entries = r->is_entries || r->view.is_model || format || o->rules.has_sort ||
                          o->filter.focus.len || o->filter.ignore.len || o->rules.shows_all;

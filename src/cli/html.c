@@ -24,10 +24,12 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,6 +41,7 @@ struct html_options {
     const char *output, *title;
     bool has_code, is_intel, has_inlines, has_blame, has_all_sources;
     bool is_folder; /* sources are files beside the page */
+    bool opens;     /* the page, in a browser */
     bool is_base;   /* what another measurement is compared with; shares that one's cover options */
     /* Operands, split by html_operands(). */
     VEC(char *) profile, coverage;
@@ -494,6 +497,8 @@ static const struct option_row OPTIONS[] = {
     {'o', "output", "FILE", "the page (default: report.html; - is standard output)",
      FILLS(struct html_options, output)},
     {0, "title", "TEXT", "title of the page", FILLS(struct html_options, title)},
+    {0, "open", NULL, "open the page: in $BROWSER, else by xdg-open",
+     FILLS(struct html_options, opens)},
     {0, "folder", NULL, "sources as files next to the page, loaded when they are opened",
      FILLS(struct html_options, is_folder)},
     {0, "asm", "[att|intel]", "with the machine code of lines that have time",
@@ -515,6 +520,7 @@ struct html_page {
     struct html_data data;
     struct page *page;
     const char *beside; /* folder of the sources, with a slash; NULL: they are in the page */
+    bool is_written;
 };
 
 /* An output_writer. */
@@ -551,15 +557,41 @@ static bool html_write_page(struct html_page *p, struct progress *progress, stru
     const struct html_data *base = p->data.base;
     return page_is_whole(p->page, false, e) && session_is_read(&p->data.session, e) &&
            (!base || session_is_read(&base->session, e)) &&
-           output_to(o->output, html_write, p, out, e);
+           output_file(o->output, html_write, p, out, e) && (p->is_written = true);
 }
 
-/* The first coverage input that could not be used, or used in part, or NULL. Other problems, such
- * as a program that never ran, are reported on the page alone: they are its subject. */
-static const char *html_lost_coverage(const struct html_data *d)
+/* One script for sh tries the browsers in turn: BROWSER is a list of commands, between colons, and
+ * %s in one of them is the page. xdg-open looks for BROWSER itself, but only if no desktop runs.
+ * Waits for the browser, as it may be one of the terminal. */
+static bool html_open_browser(const char *path, struct arena *a, struct err *e)
 {
-    const struct problems *p = &d->covered.reading.problems;
-    return p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL] ? p->at.at[0].text : NULL;
+    const char *browser = getenv("BROWSER"), *x11 = getenv("DISPLAY"),
+               *wayland = getenv("WAYLAND_DISPLAY"), *script = "";
+    bool is_chosen = browser && *browser;
+    if (!is_chosen && !(x11 && *x11) && !(wayland && *wayland))
+        return err_set(e, "%s cannot be opened: there is no display, and BROWSER names no browser",
+                       path);
+    for (const char *list = is_chosen ? browser : "xdg-open"; *list;) {
+        size_t len = strcspn(list, ":");
+        const char *one = arena_copy(a, list, len), *place = strstr(one, "%s");
+        one = place ? arena_printf(a, "%.*s\"$1\"%s", (int)(place - one), one, place + 2)
+                    : arena_printf(a, "%s \"$1\"", one);
+        if (len)
+            script = arena_printf(a, "%s%s%s", script, *script ? " || " : "", one);
+        list += len + (list[len] == ':');
+    }
+    char shell[] = "sh", option[] = "-c", name[] = "monarc";
+    char *arguments[] = {
+        shell, option, arena_copy(a, script, strlen(script)), name, path_absolute(path, a), NULL};
+    pid_t child;
+    int status;
+    if (posix_spawn(&child, "/bin/sh", NULL, NULL, arguments, environ))
+        return err_errno(e, "/bin/sh", errno);
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return err_errno(e, "/bin/sh", errno);
+    return !status ||
+           err_set(e, "%s was not opened: %s failed", path, is_chosen ? "BROWSER" : "xdg-open");
 }
 
 /* Opens, writes, and judges the gates. As with 'monarc cover', a page without a line that ran does
@@ -568,11 +600,19 @@ static const char *html_lost_coverage(const struct html_data *d)
 static int html_show(struct html_options *o, struct html_page *p, struct progress *progress,
                      struct out *out, struct err *e)
 {
+    if (o->opens && !strcmp(o->output, "-")) {
+        err_set(e, "--open needs a file, not standard output");
+        return EXIT_BAD;
+    }
     o->view.session.wants_code = o->has_code;
     o->view.session.read.progress = o->cover.session.read.progress = progress;
     if (!cover_options_finish(&o->cover, e) || !html_data_open(&p->data, o, e))
         return EXIT_BAD;
-    const char *lost = html_lost_coverage(&p->data);
+    /* The first coverage input that could not be used, or used in part. Other problems, such as a
+     * program that never ran, are reported on the page alone: they are its subject. */
+    const struct problems *all = &p->data.covered.reading.problems;
+    bool is_lost = all->of_kind[PROBLEM_LOST] + all->of_kind[PROBLEM_PARTIAL];
+    const char *lost = is_lost ? all->at.at[0].text : NULL;
     bool is_empty = !p->data.page.profile && !p->data.covered.result.sums.lines.hit;
     if (lost && (is_empty || p->data.covered.files.has_trouble)) {
         err_set(e, "%s could be used: %s", is_empty ? "nothing" : "not all", lost);
@@ -612,6 +652,9 @@ static int html_run(const struct command *self, int argc, char **argv, struct ou
         html_operands(&o, operands.at, operands.len);
         status = html_show(&o, &p, progress, out, e);
         progress_end(progress);
+        out_flush(out); /* a browser of the terminal comes after what was said */
+        if (o.opens && p.is_written && !html_open_browser(o.output, &p.data.arena, e))
+            status = EXIT_BAD;
     }
     page_free(p.page);
     html_data_close(&p.data);

@@ -33,12 +33,6 @@ struct path_request {
     bool is_self; /* they are without what the functions call */
 };
 
-/* Other profiles have no times of threads. */
-static bool path_needs_recording(const struct session *s, struct err *e)
-{
-    return s->folder || err_set(e, "%s: is no recording; make one with 'monarc run'", s->program);
-}
-
 /* The functions that a node stands for, outermost first. */
 static size_t frames_of(const struct session *s, uint32_t node, const uint32_t **at)
 {
@@ -250,8 +244,8 @@ static const struct option_row PATH_OPTIONS[] = {
 static bool path_or_prediction(struct session *s, void *request, struct out *out, struct err *e)
 {
     const struct path_request *r = request;
-    if (!path_needs_recording(s, e))
-        return false;
+    if (!s->folder) /* other profiles have no times of threads */
+        return err_set(e, "%s: is no recording; make one with 'monarc run'", s->program);
     if (!r->changes.len)
         return !r->is_self ? path_report(s, r, out, e)
                            : err_set(e, "option '--self' needs --if NAME=2x");

@@ -320,7 +320,7 @@ static bool store_run_trend(struct store_request *r, struct store *store, char *
         struct store_blame one = {&series, &turns, 1};
         turns_find(series.points.at, series.points.len, r->least / 100, &turns);
         if (r->page)
-            ok = output_to(r->page, store_write_page, &one, out, e);
+            ok = output_file(r->page, store_write_page, &one, out, e);
         else
             store_trend_print(out, &series, &turns, r->print.format);
     }
@@ -358,7 +358,7 @@ static bool store_run_blame(struct store_request *r, struct store *store, char *
     }
     struct store_blame found = {series, turns, all.at.len};
     if (ok && r->page)
-        ok = output_to(r->page, store_write_page, &found, out, e);
+        ok = output_file(r->page, store_write_page, &found, out, e);
     else if (ok)
         store_blame_print(out, &found, r->print.format);
     for (size_t i = 0; i < all.at.len; i++) {

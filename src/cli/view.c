@@ -155,6 +155,36 @@ bool output_to(const char *path, output_writer *write, void *context, struct out
     return ok;
 }
 
+/* A folder is a recording, which is one file in it. */
+void output_say(const char *path, struct out *out)
+{
+    struct stat st;
+    struct arena scratch = {0};
+    struct out aside;
+    const char *file =
+        path && is_folder(path) ? arena_printf(&scratch, "%s/monarc.side", path) : path;
+    if (file && strcmp(file, "-") && !stat(file, &st) && S_ISREG(st.st_mode)) {
+        out_init(&aside, STDERR_FILENO);
+        struct out *to = out ? out : &aside;
+        text_name(to, path);
+        out_str(to, ", ");
+        text_bytes(to, (uint64_t)st.st_size);
+        out_char(to, '\n');
+        out_flush(&aside);
+        out_deinit(&aside);
+    }
+    arena_deinit(&scratch);
+}
+
+bool output_file(const char *path, output_writer *write, void *context, struct out *standard,
+                 struct err *e)
+{
+    bool ok = output_to(path, write, context, standard, e);
+    if (ok)
+        output_say(path, standard);
+    return ok;
+}
+
 /* --- a profile ------------------------------------------------------------------------------- */
 
 /* The array of one operand is the name itself, so nothing needs to be freed. */

@@ -273,8 +273,13 @@ void text_name_within(struct out *out, const char *name, size_t len, int room);
 /* The same of a path, which loses its beginning: the end of a path tells files apart. */
 void text_path_within(struct out *out, const char *path, size_t len, int room);
 
-/* Four digits and a unit, "12.34 us"; the abbreviation is the dimension's. 14 bytes are enough. */
-void text_amount(char *into, size_t size, double amount, char abbreviation);
+/* At most four digits and a unit, "12.34 us"; the abbreviation is the dimension's. 14 bytes are
+ * enough. `error` is what the amount may be off by, as a part of it: of 0.3 two digits are left,
+ * "12 us", and of 1 or more one, "10 us". */
+void text_amount(char *into, size_t size, double amount, double error, char abbreviation);
+
+/* The size of a file for people: "512 bytes", "9.8 kB", "418 kB", "1.3 MB"; a kB has 1000. */
+void text_bytes(struct out *out, uint64_t bytes);
 
 /* Starts and ends the colour that a share of all time deserves. */
 void text_heat_on(struct out *out, const struct text_style *style, double share);

@@ -149,25 +149,49 @@ void text_name_within(struct out *out, const char *name, size_t len, int room)
 /* --- amounts and heat ------------------------------------------------------------------------- */
 
 /* A unit below one thousandth of the dimension is never needed: prefixes go down to femto. */
-void text_amount(char *into, size_t size, double amount, char abbreviation)
+void text_amount(char *into, size_t size, double amount, double error, char abbreviation)
 {
+    enum { MOST = 4 };
     static const char prefixes[] = "fpnum";
     size_t prefix = sizeof prefixes - 1; /* none */
+    /* The last digit that is shown is the first one of the error, or a better one. */
+    double wanted = error > 0 ? 1 - floor(log10(error)) : MOST;
+    int digits = wanted < 1 ? 1 : wanted > MOST ? MOST : (int)wanted;
+    if (amount > 0) {
+        double last = pow(10, floor(log10(amount)) + 1 - digits);
+        amount = digits < MOST ? round(amount / last) * last : amount;
+    }
     double shown = amount;
     while (shown > 0 && shown < 0.99995 && prefix) {
         shown *= 1000;
         prefix--;
     }
-    /* Digits before the point as they will be after rounding: four are shown in all. */
+    /* Digits before the point as they will be after rounding. */
     int whole = shown < 9.9995 ? 1 : shown < 99.995 ? 2 : shown < 999.95 ? 3 : 4;
+    int decimals = digits > whole ? digits - whole : 0;
     bool is_visible = abbreviation > ' ' && abbreviation <= '~';
     char unit = is_visible ? abbreviation : '?';
     if (amount <= 0)
         snprintf(into, size, "0 %c", unit);
     else if (prefixes[prefix])
-        snprintf(into, size, "%.*f %c%c", 4 - whole, shown, prefixes[prefix], unit);
+        snprintf(into, size, "%.*f %c%c", decimals, shown, prefixes[prefix], unit);
     else
-        snprintf(into, size, "%.*f %c", 4 - whole, shown, unit);
+        snprintf(into, size, "%.*f %c", decimals, shown, unit);
+}
+
+/* Two digits at least; 999.5 of a unit are one of the next. */
+void text_bytes(struct out *out, uint64_t bytes)
+{
+    static const char units[] = "kMGTPE";
+    double shown = (double)bytes / 1000;
+    size_t unit = 0;
+    if (bytes < 1000) {
+        out_printf(out, "%" PRIu64 " byte%s", bytes, text_plural(bytes));
+        return;
+    }
+    for (; shown >= 999.5; shown /= 1000)
+        unit++;
+    out_printf(out, "%.*f %cB", shown < 9.95 ? 1 : 0, shown, units[unit]);
 }
 
 enum { WARM = 2, HOT = 10 }; /* percent of all time */

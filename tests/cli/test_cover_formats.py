@@ -71,6 +71,19 @@ class Formats(unittest.TestCase):
         assert done.returncode == 0, done.stderr
         return (cls.top / "out").read_bytes()
 
+    def test_files_are_said_aside(self):
+        def cover(*options):
+            answer = monarc("cover", "--format", "lcov=x.info", "--format", "clover=x.xml", *options, cwd=self.top)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            return answer.stdout.decode(), answer.stderr.decode()
+        table, said = cover()
+        sizes = [(self.top / name).stat().st_size for name in ("x.info", "x.xml")]
+        self.assertEqual(said, f"x.info, {sizes[0]} bytes\nx.xml, {sizes[1] / 1000:.1f} kB\n")
+        self.assertNotIn("x.xml", table)
+        self.assertEqual(cover("--quiet"), ("", ""))
+        data, said_beside_data = cover("--json", "-")
+        self.assertEqual((json.loads(data), said_beside_data), (self.json, said))
+
     def test_jacoco(self):
         top = ElementTree.fromstring(self.written("jacoco"))
         found = {}

@@ -74,7 +74,8 @@ class Case(unittest.TestCase):
     def export(self, name, *arguments):
         path = self.dir / f"out.{name}"
         done = monarc("export", "--format", name, "-o", path, *arguments)
-        self.assertEqual((done.returncode, done.stdout), (0, b""), done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout.decode(), rf"^{re.escape(str(path))}, [0-9.]+ (bytes|[kM]B)\n$")
         again = monarc("export", "--format", name, *arguments)
         self.assertEqual(again.stdout, path.read_bytes())
         return path

@@ -348,6 +348,38 @@ class Page(unittest.TestCase):
                                      expected["data"]["coverage"]["totals"]["lines"])
                     self.assertTrue(any(shown["s0"]["coverage"]["count"]))
 
+    def test_file_and_size_are_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            answer = monarc("html", "--force", "-o", "page.html", self.program, self.profile, cwd=folder)
+            self.assertEqual((answer.returncode, answer.stderr), (0, b""))
+            size = Path(folder, "page.html").stat().st_size
+            self.assertIn(f"page.html, {size / 1000:.0f} kB\n", answer.stdout.decode())
+            piped = monarc("html", "--force", "-o", "-", self.program, self.profile, cwd=folder)
+            self.assertNotIn(b" kB\n", piped.stdout)
+
+    def test_open(self):
+        def opened(**environment):
+            answer = monarc("html", "--force", "--open", "-o", page, self.program, self.profile, cwd=folder,
+                            env={"DISPLAY": "", "WAYLAND_DISPLAY": "", "BROWSER": "", **environment})
+            return answer.returncode, answer.stdout.decode().splitlines()[-1:], answer.stderr.decode()
+        with tempfile.TemporaryDirectory() as folder:
+            page = "a page.html"
+            path = f"{os.path.realpath(folder)}/{page}"
+            self.assertEqual(opened(BROWSER="echo see"), (0, [f"see {path}"], ""))
+            self.assertEqual(opened(BROWSER="false:echo %s now:echo other"), (0, [f"{path} now"], ""))
+            Path(folder, "xdg-open").write_text('#!/bin/sh\necho "xdg $1"\n')
+            Path(folder, "xdg-open").chmod(0o755)
+            self.assertEqual(opened(DISPLAY=":9", PATH=f"{folder}:{os.environ['PATH']}"), (0, [f"xdg {path}"], ""))
+            status, _, error = opened(BROWSER="false")
+            self.assertEqual((status, error), (2, "monarc: a page.html was not opened: BROWSER failed\n"))
+            Path(folder, page).unlink()
+            status, _, error = opened()
+            self.assertEqual((status, error), (2, "monarc: a page.html cannot be opened: there is no display, and "
+                                                  "BROWSER names no browser\n"))
+            self.assertTrue(Path(folder, page).exists())
+            page = "-"
+            self.assertEqual(opened(BROWSER="echo see"), (2, [], "monarc: --open needs a file, not standard output\n"))
+
     def test_sources_beside(self):
         with tempfile.TemporaryDirectory() as folder:
             answer = monarc("html", "--force", "--folder", "-o", "page.html", self.program, self.profile, cwd=folder)
@@ -583,7 +615,9 @@ class Outside(unittest.TestCase):
         self.assertEqual(sorted(shown), [False, True])
         self.assertIn(b"The text of 1 source outside the project is not in the page", said)
         self.assertIn("--all-sources", next(b for b in blocks.values() if "missing" in b)["missing"])
-        self.assertEqual(self.sources("--all-sources", named=[own, other])[:2], ([True, True], b""))
+        found, said = self.sources("--all-sources", named=[own, other])[:2]
+        self.assertEqual(found, [True, True])
+        self.assertRegex(said, rb"^\S*page.html, [0-9]+ kB\n$")
         self.assertEqual(self.sources("--source-dir", self.dir / "elsewhere",
                                       named=[own, other])[0], [True, True])
         self.assertEqual(self.sources("--path-map", f"/gone={self.dir}/elsewhere",

@@ -274,7 +274,7 @@ class Store(unittest.TestCase):
         self.assertEqual([t["commit"] for t in found["[total]"]["turns"]], commits[1:])
         self.assertIn(told, self.store("blame", "hot"))
         self.assertEqual(self.store("trend", "hot").count("turned"), 3)
-        self.assertIn("No turn", self.store("blame", "even"))
+        self.assertIn("No change found", self.store("blame", "even"))
         # The page: a figure for each series, with a point a commit and the turns' names.
         self.assertEqual(self.store("blame", "--html", "year.html"), "")
         figures = {f.attrib["aria-label"].removeprefix("trend of "): f

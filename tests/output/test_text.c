@@ -85,8 +85,44 @@ CASE(test_amounts)
                  {0.999955, "1.000 s"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[32];
-        text_amount(text, sizeof text, cases[i].amount, 's');
+        text_amount(text, sizeof text, cases[i].amount, 0, 's');
         assert_string_equal(text, cases[i].text);
+    }
+}
+
+/* What two samples say of a time has one digit, and rounding reaches the next unit. */
+CASE(test_amount_with_error)
+{
+    static const struct {
+        double amount, error;
+        const char *text;
+    } cases[] = {{98.26e-12, 1.4, "100 ps"},    {98.26e-12, 0.3, "98 ps"},
+                 {9.826e-6, 1, "10 us"},        {0.9996e-6, 1, "1 us"},
+                 {12.344e-6, 0.05, "12.3 us"},  {1234, 0.5, "1200 s"},
+                 {12.344e-6, 1e-9, "12.34 us"}, {0, 1, "0 s"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[32];
+        text_amount(text, sizeof text, cases[i].amount, cases[i].error, 's');
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+/* Of sizes at least two digits are shown. */
+CASE(test_bytes)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } cases[] = {{0, "0 bytes"},     {1, "1 byte"},        {999, "999 bytes"}, {1000, "1.0 kB"},
+                 {9949, "9.9 kB"},   {9951, "10 kB"},      {418200, "418 kB"}, {999499, "999 kB"},
+                 {999500, "1.0 MB"}, {UINT64_MAX, "18 EB"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct out o;
+        out_init(&o, -1);
+        text_bytes(&o, cases[i].bytes);
+        out_char(&o, 0);
+        assert_string_equal(o.at, cases[i].text);
+        out_deinit(&o);
     }
 }
 

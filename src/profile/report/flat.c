@@ -399,13 +399,16 @@ static void text_fit(struct text_columns *l, const struct report_input *in, int 
 }
 
 /* "12.34 us", or nothing where there was no call. Below 0: no calls from others, or not known.
- * `into` is what the field points to. */
+ * `into` is what the field points to. The interval is that of the share of all calls' time: calls
+ * are counted, so that the time of one is as uncertain as that of all. */
 static struct field amount_per_call(char *into, size_t size, const struct summary *s,
-                                    double samples)
+                                    double samples, struct interval share)
 {
+    double middle = (share.high + share.low) / 2;
     if (samples < 0)
         return (struct field){0};
-    text_amount(into, size, summary_time(s, samples), s->abbreviation);
+    text_amount(into, size, summary_time(s, samples),
+                middle > 0 ? (share.high - share.low) / 2 / middle : 0, s->abbreviation);
     return field_text(into);
 }
 
@@ -429,8 +432,12 @@ static void text_row(struct out *out, const struct text_columns *l, const struct
     fields[FLAT_TOTAL] = field_double(r->total / unit);
     fields[FLAT_MODEL] = field_double(r->model / unit);
     fields[FLAT_MODEL_ERROR] = field_double((r->model - r->total) / unit);
-    fields[FLAT_SELF_PER_CALL] = amount_per_call(self, sizeof self, s, flat_self_per_call(r));
-    fields[FLAT_TOTAL_PER_CALL] = amount_per_call(total, sizeof total, s, flat_total_per_call(r));
+    fields[FLAT_SELF_PER_CALL] =
+        amount_per_call(self, sizeof self, s, flat_self_per_call(r), r->interval);
+    fields[FLAT_TOTAL_PER_CALL] =
+        amount_per_call(total, sizeof total, s, flat_total_per_call(r),
+                        s->stacks ? summary_total_interval(s, r->function, r->total)
+                                  : summary_interval(s, fmax(r->total, 0)));
     text_columns_row(out, l, fields, s->samples > 0);
     for (size_t i = 0; i < s->others.len; i++)
         others_share(out, &s->others.at[i], s->others.at[i].self[r->function]);
