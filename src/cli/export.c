@@ -40,7 +40,8 @@ static bool export_take_format(void *target, const struct option_row *row, const
     return (((struct export_request *)target)->format = export_format_find(value, e)) != NULL;
 }
 
-/* --focus and --select choose paths here, not rows: those through a chosen function are written. */
+/* --function and --select choose paths here, not rows: those through a chosen function are written.
+ */
 static const struct option_row EXPORT_OPTIONS[] = {
     {0, "format",
      "callgrind|cpuprofile|dot|firefox|folded|otlp|parquet|parquet-calls|parquet-functions|pprof|"
@@ -71,9 +72,9 @@ static const struct option_row EXPORT_OPTIONS[] = {
      FILLS(struct export_request, no_inlines)},
     {0, "model", NULL, "paths and times along calls by gprof's model, not by recorded stacks",
      FILLS(struct export_request, view.is_model)},
-    {'f', "focus", "REGEX",
-     "write only paths through functions whose name matches (may be repeated)",
-     TAKEN_BY(take_focus)},
+    {'f', "function", "NAME",
+     "write only paths through this function, or those of /REGEX/ (may be repeated)",
+     TAKEN_BY(take_function)},
     {0, "select", "PLACE", "write only paths through functions in FILE, FILE:LINE or FILE:FUNCTION",
      TAKEN_BY(take_place)},
 };
@@ -216,6 +217,8 @@ static bool export_make(struct exported *m, struct export_request *r, struct exc
         bool *selected = ARENA_NEW(&s->arena, bool, len);
         if (in.tree)
             filter_locate(f, &m->frames.functions, in.objects);
+        if (!filter_is_known(f, in.names, s->program, e))
+            return false;
         for (uint32_t i = 0; i < len; i++)
             selected[i] = filter_admits(f, in.names, i);
         in.selected = selected;
@@ -341,7 +344,7 @@ static bool export_report(struct session *s, void *request, struct out *out, str
                           "stacks by function, without --model and --asm");
     bool ok = export_make(&m, r, &x, e);
     if (ok && export_is_part(r) && !x.functions.len)
-        ok = err_set(e, "%s: nothing that --focus and --select name was measured",
+        ok = err_set(e, "%s: nothing that --function and --select name was measured",
                      x.summary->program);
     else if (ok && r->format->needs_samples && !x.total && !x.others_len)
         ok = err_set(e,

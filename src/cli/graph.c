@@ -124,9 +124,8 @@ static bool graph_report_pairs(struct session *s, const struct graph_request *r,
     if (!function)
         return err_set(e, "%s: --tree shows the stacks of a recording%s", o->session.program,
                        r->view.is_model ? ", and --model none" : "; make one with 'monarc run'");
-    functions_named(function, &s->names, &found);
-    if (!found.all.len)
-        return err_set(e, "%s: has no function '%s'", o->session.program, function);
+    if (!functions_named(function, &s->names, o->session.program, &found, e))
+        return false;
     uint64_t depth = r->depth ? r->depth : MODEL_DEPTH;
     struct tree_rules rules = {.depth = r->view.is_model ? (uint32_t)depth : 1,
                                .limit = o->rules.limit ? o->rules.limit : MOST_ROWS,
@@ -146,14 +145,15 @@ static bool graph_report_pairs(struct session *s, const struct graph_request *r,
  *    no function     CALLS_FROM_ROOT   all stacks, from main down
  *    --callers F     CALLS_OUTWARDS    from F to its callers, and theirs
  *    --callees F     CALLS_BELOW       from F down */
-static bool graph_report_stacks(struct session *s, const struct graph_request *r,
-                                const char *function, struct out *out, struct err *e)
+static bool graph_report_stacks(struct session *s, struct graph_request *r, const char *function,
+                                struct out *out, struct err *e)
 {
-    const struct view_options *o = &r->view;
+    struct view_options *o = &r->view;
     struct call_trees_request wanted = {.direction = !function                ? CALLS_FROM_ROOT
                                                      : function == r->callers ? CALLS_OUTWARDS
                                                                               : CALLS_BELOW,
                                         .function = function,
+                                        .through = &o->filter,
                                         .depth = r->depth,
                                         .limit = o->rules.limit,
                                         .min_percent = o->rules.min_percent,
@@ -203,7 +203,7 @@ static bool graph_report(struct session *s, void *request, struct out *out, stru
                output_file(r->output, graph_draw, &(struct graph_picture){r->picture, &in}, out, e);
     }
     bool wants_entries = r->is_entries || r->view.is_model || format || o->rules.has_sort ||
-                         o->filter.focus.len || o->filter.ignore.len || o->rules.shows_all;
+                         o->filter.ignore.len || o->rules.shows_all;
     is_tree |= s->folder && !s->summary.arcs && !wants_entries;
     bool has_stacks = s->folder && !r->view.is_model && s->summary.has_samples;
     if (stack_edits_are_any(&r->stacks) && !(is_tree && !r->base.len && has_stacks))

@@ -138,18 +138,18 @@ static const struct option_row PART[] = {
 };
 const struct option_set part_set = SET("Which part of a recording", PART);
 
-/* The three fill one filter: what matches a --focus or --select, if there are any, and no
+/* The three fill one filter: what matches a --function or --select, if there are any, and no
  * --ignore. */
-bool take_focus(void *target, const struct option_row *row, const char *value, struct err *e)
+bool take_function(void *target, const struct option_row *row, const char *value, struct err *e)
 {
     (void)row;
-    return filter_add(&((struct view_options *)target)->filter, value, false, e);
+    return filter_add_name(&((struct view_options *)target)->filter, value, false, e);
 }
 
 bool take_ignore(void *target, const struct option_row *row, const char *value, struct err *e)
 {
     (void)row;
-    return filter_add(&((struct view_options *)target)->filter, value, true, e);
+    return filter_add_name(&((struct view_options *)target)->filter, value, true, e);
 }
 
 bool take_place(void *target, const struct option_row *row, const char *value, struct err *e)
@@ -163,7 +163,7 @@ static bool take_dropped_function(void *target, const struct option_row *row, co
                                   struct err *e)
 {
     (void)row;
-    return filter_add(&((struct stack_edits *)target)->functions, value, false, e);
+    return filter_add_name(&((struct stack_edits *)target)->functions, value, false, e);
 }
 
 /* By the last part of the path, as reports name objects; any name is taken until it is known which
@@ -179,8 +179,9 @@ static bool take_dropped_object(void *target, const struct option_row *row, cons
 static const struct option_row STACKS[] = {
     {0, "fold-recursion", NULL, "show a recursive function once in each stack",
      FILLS(struct stack_edits, folds_recursion)},
-    {0, "drop-function", "REGEX",
-     "leave out functions whose name matches; their time goes to their callers (may be repeated)",
+    {0, "drop-function", "NAME",
+     "leave out this function, or those of /REGEX/; their time goes to their callers (may be "
+     "repeated)",
      TAKEN_BY(take_dropped_function)},
     {0, "drop-object", "NAME",
      "the same for all functions of a library or program (may be repeated)",
@@ -188,13 +189,13 @@ static const struct option_row STACKS[] = {
 };
 const struct option_set stacks_set = SET("Recorded stacks", STACKS);
 
-/* Patterns are POSIX extended regular expressions that may match anywhere in a name. */
+/* Names are as profile/analysis/names.h describes what people type. */
 static const struct option_row FILTER[] = {
     {'m', "min-percent", "P", "leave out what has less than P percent of all samples",
      FILLS(struct view_options, rules.min_percent)},
-    {'f', "focus", "REGEX", "show only functions whose name matches (may be repeated)",
-     TAKEN_BY(take_focus)},
-    {'i', "ignore", "REGEX", "leave out functions whose name matches (may be repeated)",
+    {'f', "function", "NAME", "show only this function, or those of /REGEX/ (may be repeated)",
+     TAKEN_BY(take_function)},
+    {'i', "ignore", "NAME", "leave out this function, or those of /REGEX/ (may be repeated)",
      TAKEN_BY(take_ignore)},
     {0, "select", "PLACE", "show only what is in FILE, FILE:LINE or FILE:FUNCTION",
      TAKEN_BY(take_place)},
@@ -228,7 +229,8 @@ static bool take_source_place(void *target, const struct option_row *row, const 
 
 /* --select is --file and --function in one word, as the filter of functions spells it. */
 static const struct option_row SOURCE[] = {
-    {0, "function", "NAME", "only code of this function, and what was inlined into it",
+    {'f', "function", "NAME",
+     "only code of this function, or those of /REGEX/, and what was inlined there",
      FILLS(struct sources_options, function)},
     {'F', "file", "FILE", "only lines of this file; the end of its path is enough",
      FILLS(struct sources_options, file)},

@@ -116,21 +116,9 @@ static bool change_mark(struct session *s, char *text, uint32_t bit, uint32_t *b
         return err_set(
             e, "option '--if' takes NAME=2x (twice as fast), NAME=50%% or NAME=0, not '%s'", text);
     char *name = arena_copy(&s->arena, text, (size_t)(value - text));
-    functions_named(name, &s->names, &found);
+    bool ok = functions_named(name, &s->names, s->program, &found, e);
     for (size_t i = 0; i < found.all.len; i++)
         bits[found.all.at[i]] |= UINT32_C(1) << bit;
-    /* Clones that the compiler made of it (f.isra.0) are meant as well. */
-    bool has_clone = false;
-    for (uint32_t i = 0; i < s->functions.len; i++) {
-        /* By linkage names, since only those have the suffix. */
-        const char *linkage = s->functions.at[i].name;
-        size_t len = strlen(name);
-        if (strncmp(linkage, name, len) != 0 || linkage[len] != '.')
-            continue;
-        bits[i] |= UINT32_C(1) << bit;
-        has_clone = true;
-    }
-    bool ok = found.all.len || has_clone || err_set(e, "the recording has no function '%s'", name);
     vec_free(&found.all);
     return ok;
 }

@@ -156,14 +156,14 @@ const struct command command_flat = {
 
 /* --- lines ----------------------------------------------------------------------------------- */
 
-/* `paths` says how files are shown, and points into `maps` once all options are read. `counts` and
- * `function` are of --counts, and so is its `limit`, in which 0 is all rows. */
+/* `paths` says how files are shown, and points into `maps` once all options are read. `counts` is
+ * of
+ * --counts, and so is its `limit`, in which 0 is all rows. */
 struct lines_request {
     struct view_options view;
     struct line_paths paths;
     bool has_inlines, has_counts;
     struct counts_rules counts;
-    const char *function;
     struct arena arena; /* the maps' texts */
     VEC(struct path_map) maps;
 };
@@ -188,9 +188,6 @@ static const struct option_row LINES_OPTIONS[] = {
      FILLS(struct lines_request, counts.only_never)},
     {'b', "blocks", NULL, "with --counts: one row per basic block, not per line",
      FILLS(struct lines_request, counts.has_blocks)},
-    {0, "function", "NAME",
-     "with --counts: only code of this function, and what was inlined into it",
-     FILLS(struct lines_request, function)},
     {0, "inlines", NULL, "also show the functions that code was inlined into, with its time",
      FILLS(struct lines_request, has_inlines)},
     {0, "full-paths", NULL, "show full paths of files", FILLS(struct lines_request, paths.is_full)},
@@ -229,6 +226,9 @@ static bool lines_report(struct session *s, void *request, struct out *out, stru
     lines_make(&table, &in, &rules, &s->arena);
     table.omitted.are_with_all = are_first;
     progress_end(progress);
+    /* Functions that were inlined everywhere are among the rows alone. */
+    if (!table.len && !filter_is_known(&r->view.filter, &s->names, r->view.session.program, e))
+        return false;
     struct report_input shown = {.names = &table.names, .lines = &table, .paths = &r->paths};
     if (view_has_short_names(&r->view))
         names_shorten(&table.names, NULL);
@@ -260,14 +260,10 @@ static bool lines_fit(const struct lines_request *r, struct err *e)
 {
     const struct view_rules *rules = &r->view.rules;
     const struct filter *f = &r->view.filter;
-    const char *needing = r->counts.only_never   ? "never"
-                          : r->counts.has_blocks ? "blocks"
-                          : r->function          ? "function"
-                                                 : NULL;
+    const char *needing = r->counts.only_never ? "never" : r->counts.has_blocks ? "blocks" : NULL;
     const char *refused = r->has_inlines                         ? "inlines"
                           : r->paths.is_full                     ? "full-paths"
                           : r->maps.len                          ? "path-map"
-                          : f->focus.len                         ? "focus"
                           : f->ignore.len                        ? "ignore"
                           : rules->min_percent > 0               ? "min-percent"
                           : r->view.session.recorded.has_latency ? "latency"
@@ -278,8 +274,9 @@ static bool lines_fit(const struct lines_request *r, struct err *e)
         return err_set(e, "option '--%s' cannot be combined with --counts", refused);
     if (rules->has_sort && rules->sort != BY_CALLS && rules->sort != BY_NAME)
         return err_set(e, "option '--sort' takes calls (executions) or name with --counts");
-    if (f->places.len > 1)
-        return err_set(e, "option '--select' may be given once with --counts");
+    if (f->places.len > 1 || f->focus.len > 1)
+        return err_set(e, "option '--%s' may be given once with --counts",
+                       f->focus.len > 1 ? "function" : "select");
     return !f->places.len || !f->places.at[0].line ||
            err_set(e, "option '--select' takes FILE or FILE:FUNCTION with --counts, not a line");
 }
@@ -293,15 +290,16 @@ static int lines_show_counts(const struct command *self, struct lines_request *r
     const struct view_rules *rules = &r->view.rules;
     const struct filter *f = &r->view.filter;
     const struct filter_place *place = f->places.len ? &f->places.at[0] : NULL;
-    struct source_options source = {.sources = {.session = r->view.session,
-                                                .function = r->function,
-                                                .file = place ? place->file : NULL},
-                                    .print = r->view.print,
-                                    .full_names = r->view.full_names};
+    struct source_options source = {
+        .sources = {.session = r->view.session,
+                    .function = f->focus.len ? f->focus.at[0].text : NULL,
+                    .file = place ? place->file : NULL},
+        .print = r->view.print,
+        .full_names = r->view.full_names};
     struct source_job job = {.request = r, .options = &source, .report = counts_report};
     struct sources s = {0};
     source.sources.session.takes_counts = true;
-    if (place && place->function && !r->function)
+    if (place && place->function && !f->focus.len)
         source.sources.function = place->function;
     r->counts.by_place = rules->sort == BY_NAME || r->counts.only_never;
     r->counts.limit = rules->shows_all ? 0 : rules->limit ? rules->limit : SHOWN_COUNTS;

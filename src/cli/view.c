@@ -257,7 +257,10 @@ int view_show(const struct command *self, struct operands *operands, const struc
             filter_locate(&o->filter, &s.functions, session_objects(&s));
         view_prepare_names(&s, o->rules.shows_all || o->session.adds_static,
                            view_has_short_names(o));
-        ok = view_report(&s, job, out, e);
+        /* Lines, paths of exports and trees have inlined functions that the session may not. */
+        ok = job->rows_are_lines || (s.folder && !o->session.names_inlined) ||
+             filter_is_known(&o->filter, &s.names, o->session.program, e);
+        ok = ok && view_report(&s, job, out, e);
     }
     session_close(&s);
     return ok ? EXIT_FINE : EXIT_BAD;

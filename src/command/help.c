@@ -2,7 +2,7 @@
  *
  * A text has a head of two optional lines and a block, then paragraphs:
  *
- *     Common: limit sort focus          the options that most people need, in this order
+ *     Common: limit sort function        the options that most people need, in this order
  *     Next: 'monarc graph' shows ...    what users do after this command
  *     Examples:
  *       monarc flat ./prog

@@ -76,8 +76,17 @@ bool sources_open(struct sources *s, struct sources_options *o, struct err *e)
     if (o->function && o->file)
         return err_set(e, "%s: function '%s' has no code on lines of a file '%s'",
                        o->session.program, o->function, o->file);
+    /* A function without code on lines is another thing than a name that is misspelt: the latter
+     * gets the nearest name. */
+    struct function_list found = {0};
+    bool is_there =
+        !o->function || functions_named(o->function, &v->names, o->session.program, &found, e);
+    vec_free(&found.all);
+    if (!is_there)
+        return false;
     if (o->function)
-        return err_set(e, "%s: no function is called '%s'", o->session.program, o->function);
+        return err_set(e, "%s: function '%s' has no code on known lines", o->session.program,
+                       o->function);
     return err_set(e, "%s: nothing was measured in a file '%s'", o->session.program, o->file);
 }
 
@@ -209,6 +218,8 @@ bool stack_edits_apply(const struct stack_edits *edits, struct named_frames *fra
     if (!edits->functions.focus.len && !edits->objects.len)
         return true;
     bool *is_left_out = ARENA_NEW(&s->arena, bool, len), has_function = false;
+    if (!filter_is_known(&edits->functions, names, s->program, e))
+        return false;
     for (uint32_t i = 0; i < len && edits->functions.focus.len; i++)
         has_function |= is_left_out[i] = filter_admits(&edits->functions, names, i);
     if (edits->functions.focus.len && !has_function)
@@ -299,6 +310,30 @@ void call_trees_shorten_names(struct call_trees *c)
     names_shorten(&c->names, is_shown);
 }
 
+/* The weights of nodes with a function of the filter on their stack, and 0 of others. Inlined
+ * functions count, as they are rows of the tree. One pass over the nodes, in memory of the session:
+ * the tree is made from what is returned. */
+static const double *stacks_through(struct call_trees *c, struct filter *f, const double *weights)
+{
+    filter_locate(f, &c->frames.functions, session_objects(c->session));
+    const struct call_frames *frames = &c->frames.frames;
+    const struct recording *r = &c->session->recorded.recording;
+    struct arena *a = &c->session->arena;
+    bool *is_on_stack = ARENA_NEW(a, bool, r->nodes.len),
+         *is_meant = ARENA_NEW(a, bool, c->frames.functions.len);
+    double *left = ARENA_NEW(a, double, r->nodes.len);
+    for (uint32_t i = 0; i < c->frames.functions.len; i++)
+        is_meant[i] = filter_admits(f, &c->names, i);
+    for (uint32_t node = 1; node < r->nodes.len; node++) { /* parents precede their children */
+        uint32_t place = frames->place[node];
+        is_on_stack[node] = is_on_stack[r->nodes.at[node].parent];
+        for (uint32_t k = frames->start[place]; k < frames->start[place + 1]; k++)
+            is_on_stack[node] |= is_meant[frames->frame[k]];
+        left[node] = is_on_stack[node] ? weights[node] : 0;
+    }
+    return left;
+}
+
 bool call_trees_make(struct call_trees *c, struct session *s, const struct call_trees_request *q,
                      struct err *e)
 {
@@ -322,7 +357,8 @@ bool call_trees_make(struct call_trees *c, struct session *s, const struct call_
     if (q->function) {
         /* Of an inlined function and the function itself, one is enough: their tree is one. */
         struct function_list found = {0};
-        functions_named(c->request->function, &c->names, &found);
+        if (!functions_named(q->function, &c->names, s->program, &found, e))
+            return false;
         for (size_t i = 0; i < found.all.len; i++) {
             bool is_known = false;
             for (size_t k = 0; k < c->wanted.all.len && !is_known; k++)
@@ -332,9 +368,15 @@ bool call_trees_make(struct call_trees *c, struct session *s, const struct call_
         }
         vec_free(&found.all);
     }
-    if (q->function && !c->wanted.all.len)
-        return err_set(e, "%s: has no function '%s'", s->program, q->function);
-    call_tree_init(&c->tree, &from->recording, from->weights.node, &c->frames.frames);
+    /* Other stacks weigh nothing: shares stay those of all samples, and what is left out shows as
+     * missing from the whole. */
+    const double *weights = from->weights.node;
+    if (q->through && (q->through->focus.len || q->through->places.len)) {
+        if (!filter_is_known(q->through, &c->names, s->program, e))
+            return false;
+        weights = stacks_through(c, q->through, weights);
+    }
+    call_tree_init(&c->tree, &from->recording, weights, &c->frames.frames);
     make_trees(c);
     return true;
 }

@@ -138,7 +138,7 @@ class Annotate(Program):
         self.assertEqual(lines[3]["function"], "twice")
         twice = self.annotated("--function", "twice", "prog")
         self.assertEqual([round(f["self_samples"]) for f in twice["files"]], [60])
-        self.assertIn("no function is called 'nobody'",
+        self.assertIn("has no function 'nobody'",
                       self.annotate("--function", "nobody", "prog", status=2))
 
     def test_file(self):
@@ -322,11 +322,12 @@ class Counts(Program):
 
     def test_refusals(self):
         self.assertIn("has no counts of lines or blocks", self.run_monarc("lines", "--counts", "prog", status=2))
-        for options, says in ((["--sort=self"], "'--sort' takes calls (executions) or name"), (["--focus=x"], "'--focus' cannot be"),
+        for options, says in ((["--sort=self"], "'--sort' takes calls (executions) or name"), (["--function=x", "--function=y"],
+                                                                                       "'--function' may be given once"),
                               (["--select=a.c", "--select=b.c"], "may be given once"), (["--inlines"], "'--inlines' cannot be"),
                               (["--select=prog.c:10"], "not a line"), (["--select=nosuch.c"], "'nosuch.c'")):
             self.assertIn(says, self.counts(*options, status=2))
-        for option in ["--never"], ["--blocks"], ["--function", "work"]:
+        for option in ["--never"], ["--blocks"]:
             self.assertIn(f"'{option[0]}' needs --counts", self.run_monarc("lines", *option, "prog", "blocks.gmon", status=2))
         subprocess.run(["strip", "-g", "prog", "-o", "bare"], cwd=self.folder, check=True)
         for command in ["lines", "--counts"], ["annotate"]:

@@ -170,9 +170,9 @@ class Model(Case):
         folded = [(path, n) for path, n in self.folded(*self.ARGUMENTS) if "alpha" in path]
         mark = "[paths by call counts]"
         found = [([*([] if path[0] == mark else [mark]), *path], n)
-                 for path, n in self.folded("--focus", "alpha", *self.ARGUMENTS)]
+                 for path, n in self.folded("--function", "alpha", *self.ARGUMENTS)]
         self.assertEqual(found, folded)
-        dot = self.export("dot", "--focus", "fact", "demo", "demo-arcs.gmon").read_text()
+        dot = self.export("dot", "--function", "fact", "demo", "demo-arcs.gmon").read_text()
         self.assertEqual(set(re.findall(r'tooltip="(.*?)"', dot)), {"fact"} | {
             caller for caller, callee in self.arcs() if callee == "fact"} | {
             callee for caller, callee in self.arcs() if caller == "fact"})
@@ -373,7 +373,7 @@ class Stacks(Case):
         self.assertEqual([(t["pid"], t["thread"], t["self_samples"]) for t in back["rows"]],
                          [(t["pid"], t["thread"], t["self_samples"]) for t in flat["rows"]])
         self.assertEqual(back["program"], str(DEMO))
-        part = Pprof(self.export("pprof", "--focus", "ping", *arguments).read_bytes())
+        part = Pprof(self.export("pprof", "--function", "ping", *arguments).read_bytes())
         self.assertEqual(part.threads, {("7", "9", "worker"): 5 * PERIOD})
 
     @slow
@@ -482,7 +482,7 @@ class Stacks(Case):
     def test_stacks_without(self):
         """Functions and recursion are left out as in 'graph --tree'; their time is their callers'."""
         whole = sum(n for _, n in self.folded(*self.arguments))
-        for more in ["--drop-function", "^ping$"], ["--fold-recursion"], ["--drop-function", "^p", "--fold-recursion"]:
+        for more in ["--drop-function", "ping"], ["--fold-recursion"], ["--drop-function", "/^p/", "--fold-recursion"]:
             paths = self.folded(*more, *self.arguments)
             self.assertEqual(sum(n for _, n in paths), whole)
             for path, _ in paths:
@@ -498,7 +498,7 @@ class Stacks(Case):
             self.assertEqual({n: round(v) for n, v in own.items() if v}, dict(found))
             pprof = Pprof(self.export("pprof", *more, *self.arguments).read_bytes())
             self.assertEqual({n: v for n, v in pprof.self.items() if v}, dict(found))
-        for wrong, said in ((["--drop-function", "zzz"], b"has no function that --drop-function matches"),
+        for wrong, said in ((["--drop-function", "zzz"], b"has no function 'zzz'"),
                             (["--fold-recursion", "--model"], b"are of recorded stacks")):
             done = monarc("export", "--format", "folded", *wrong, *self.arguments)
             self.assertEqual(done.returncode, 2)
@@ -626,7 +626,7 @@ class Stacks(Case):
     def test_selected(self):
         """Paths through what is named, and no others; calls of functions by them and of them."""
         folded = self.folded(*self.arguments)
-        for options, wanted in ((["--focus", "^alpha$"], {"alpha"}), (["--focus", "fact|alpha"], {"fact", "alpha"}),
+        for options, wanted in ((["--function", "alpha"], {"alpha"}), (["--function", "/fact|alpha/"], {"fact", "alpha"}),
                                 (["-f", "alpha", "-f", "pong"], {"alpha", "pong"})):
             chosen = [(path, n) for path, n in folded if wanted & set(path)]
             self.assertLess(len(chosen), len(folded))
@@ -638,9 +638,9 @@ class Stacks(Case):
             for name in total:
                 if not name.startswith("["):
                     self.assertEqual(found[name], total[name], (options, name))
-        done = monarc("export", "--format", "folded", "--focus", "nobody", *self.arguments)
+        done = monarc("export", "--format", "folded", "--function", "/nobody/", *self.arguments)
         self.assertEqual((done.returncode, done.stdout), (2, b""))
-        self.assertIn(b"nothing that --focus and --select name", done.stderr)
+        self.assertIn(b"nothing that --function and --select name", done.stderr)
 
     def test_names_that_mean_something_to_formats(self):
         run = Run("./x")

@@ -261,7 +261,7 @@ class Bins(Case):
     def test_selected(self):
         self.write(1)
         for name in "leaf", "twice":
-            found, *_ = self.check_equal("--focus", f"^{name}$", "work", "gmon")
+            found, *_ = self.check_equal("--function", f"/^{name}$/", "work", "gmon")
             self.check_within(found, self.program)
 
     def test_calls_alone(self):
@@ -340,7 +340,7 @@ class Samples(Case):
 
     @in_both
     def test_model_and_parts(self):
-        for options in share((["--model"], ["--focus", "^leaf$"], ["--focus", "mix"], ["--program", "work"]), 3):
+        for options in share((["--model"], ["--function", "leaf"], ["--function", "/mix/"], ["--program", "work"]), 3):
             self.check_equal(*self.arguments(*options))
 
     def test_read_back(self):

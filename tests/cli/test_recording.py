@@ -175,7 +175,7 @@ class Flat(Case):
         self.assertRegex(brief, rf"\[{len(idle)} more functions?: --all\]")
         self.assertNotIn("[stack cut", brief.partition("\n\n")[2])
         self.assertIn("[stack cut", everything)
-        for option in (("--all",), ("--focus", "stack cut")):
+        for option in (("--all",), ("--function", "/stack cut/")):
             self.assertIn("[stack cut", self.text("flat", *option, "--force", folder), option)
         limited = self.text("flat", "--limit", "1", "--force", folder)
         self.assertRegex(limited, r"more functions, not shown\]")
@@ -490,17 +490,32 @@ class Trees(Case):
         folded, total = rows("--fold-recursion")
         self.assertLess(folded.count("fact"), names.count("fact"))
         self.assertAlmostEqual(total, whole)
-        without, total = rows("--drop-function", "^fact$")
+        without, total = rows("--drop-function", "fact")
         self.assertNotIn("fact", without)
         self.assertAlmostEqual(total, whole)
         without, _ = rows("--drop-object", "libgone.so.1")
         self.assertFalse([name for name in without if "libgone" in name])
-        for options, message in ((("--drop-function", "nope"), "has no function that --drop-function matches"),
+        for options, message in ((("--drop-function", "nope"), "has no function 'nope'"),
+                                 (("--function", "fakt"), "has no function 'fakt'; did you mean 'fact'?"),
                                  (("--drop-object", "nope.so"), "has no object 'nope.so'"),
                                  (("--entries", "--fold-recursion"), "go with trees of recorded stacks")):
             answer = monarc("graph", *options, "--force", folder)
             self.assertEqual((answer.returncode, answer.stdout), (2, b""))
             self.assertIn(message, answer.stderr.decode())
+
+    def test_tree_of_the_stacks_through_a_function(self):
+        folder = self.write(whole_run())
+        def rows(*options):
+            return monarc_json("graph", "--tree", "--min-percent", "0", *options, "--force", folder)["trees"][0]["rows"]
+        of_fact = monarc_json("graph", "--callees", "fact", "--force", folder)["trees"][0]["rows"][0]["total_samples"]
+        every, some = rows(), rows("--function", "fact")
+        self.assertLess(len(some), len(every))
+        self.assertAlmostEqual(sum(row["total_samples"] for row in some if row["depth"] == 0), of_fact)
+        self.assertLess(of_fact, sum(row["total_samples"] for row in every if row["depth"] == 0))
+        self.assertEqual(rows("--function", "/./"), every)
+        text = monarc("graph", "--function", "fact", "--force", folder).stdout.decode()
+        self.assertIn("total%", text)
+        self.assertIn("paths that were recorded", text)
 
     def test_choices_need_a_recording(self):
         self.assertIn("name one", self.refusal("flat", "--process", "7", DEMO, "gmon.out"))

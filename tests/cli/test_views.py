@@ -31,16 +31,16 @@ CASES = {
     "flat-sum.txt": ["flat", "demo", "demo.gmon", "demo.gmon"],
     "flat-limit.txt": ["flat", "-n2", "--sort", "total", "demo", "demo.gmon"],
     "flat-min.txt": ["flat", "-m5", "--sort", "name", "--all", "demo", "demo.gmon"],
-    "flat-focus.txt": ["flat", "-f", "^p", "-f", "box", "-i", "pong", "--linkage-names", "demo",
+    "flat-focus.txt": ["flat", "-f", "/^p/", "-f", "/box/", "-i", "pong", "--linkage-names", "demo",
                        "demo.gmon"],
-    "flat-full.txt": ["flat", "--full-names", "-f", "box", "demo", "demo.gmon"],
+    "flat-full.txt": ["flat", "--full-names", "-f", "/box/", "demo", "demo.gmon"],
     "flat-mangled.txt": ["flat", "--no-demangle", "--color=always", "demo", "demo.gmon"],
     "flat-wide.txt": ["flat", "--wide", "demo", "demo.gmon"],
     "graph.txt": ["graph", "demo", "demo.gmon"],
     "graph.json": ["graph", "--json", "demo", "demo.gmon"],
     "graph.csv": ["graph", "--csv", "demo", "demo.gmon"],
     "graph-arcs.txt": ["graph", "demo", "demo-arcs.gmon"],
-    "graph-focus.txt": ["graph", "--focus", "ping", "demo", "demo.gmon"],
+    "graph-focus.txt": ["graph", "--function", "ping", "demo", "demo.gmon"],
     "graph-sorted.txt": ["graph", "--sort", "calls", "-n3", "demo", "demo.gmon"],
     "callers.txt": ["graph", "--callers", "fact", "demo", "demo.gmon"],
     "callers-model.txt": ["graph", "--model", "--callers", "fact", "demo", "demo.gmon"],
@@ -221,7 +221,7 @@ class Dimensions(unittest.TestCase):
         self.assertEqual(values, [[10**8, 3 * 10**8], [5, 15, 60]])
 
     def test_focus_holds_for_each(self):
-        rows, _ = parquet_file.read(self.export("parquet", "--focus", "fact"))
+        rows, _ = parquet_file.read(self.export("parquet", "--function", "fact"))
         self.assertEqual({r["stack"]: (r["self"], r["self of cache-misses"]) for r in rows},
                          {"main;fact": (3 * 10**8, 15)})
 
@@ -375,8 +375,30 @@ class SharedBins(unittest.TestCase):
 class Words(unittest.TestCase):
     def test_nothing_matches(self):
         for report in "flat", "graph":
-            text = monarc(report, "--focus", "nosuch", "demo", "demo.gmon").stdout.decode()
-            self.assertIn("passes --focus", text, report)
+            text = monarc(report, "--function", "/nosuch/", "demo", "demo.gmon").stdout.decode()
+            self.assertIn("passes --function", text, report)
+
+    def test_functions_by_what_people_type(self):
+        def error(*arguments):
+            answer = monarc(*arguments, "demo", "demo.gmon")
+            self.assertEqual((answer.returncode, answer.stdout), (2, b""), arguments)
+            return answer.stderr.decode()
+
+        def shown(name):
+            functions = monarc_json("flat", "--all", "--function", name, "demo", "demo.gmon")["functions"]
+            return {function["name"] for function in functions}
+        self.assertEqual(shown("work"), {"work.isra.0"})
+        self.assertEqual(shown("box::open"), shown("open"))
+        self.assertEqual(len(shown("open")), 1)
+        self.assertEqual(shown("::alpha"), {"alpha"})
+        self.assertEqual(shown("/^(al|pi)/"), {"alpha", "ping"})
+        for command in ["flat", "--function"], ["graph", "--function"], ["graph", "--callers"]:
+            said = error(*command, "alhpa")
+            self.assertEqual(said, "monarc: demo: has no function 'alhpa'; did you mean 'alpha'?\n", command)
+            self.assertIn("has no function 'nothing_like_it'\n", error(*command, "nothing_like_it"))
+        self.assertIn("is not a regular expression", error("flat", "--function", "/(/"))
+        self.assertEqual(error("flat", "--focus", "alpha"),
+                         "monarc: unknown option '--focus': it is '--function NAME' or '--function /REGEX/'\n")
 
     def test_nothing_is_no_amount_with_two_blanks(self):
         self.assertNotIn("0  s", monarc("flat", "demo", "demo.gmon", "-a").stdout.decode())
@@ -384,7 +406,7 @@ class Words(unittest.TestCase):
 
 class Laws(unittest.TestCase):
     def test_flat_is_complete(self):
-        for extra in [], ["-n3"], ["-m6"], ["-f", "p"], ["-i", "work"], ["--all"]:
+        for extra in [], ["-n3"], ["-m6"], ["-f", "/p/"], ["-i", "/work/"], ["--all"]:
             flat = monarc_json("flat", *extra, "demo", "demo.gmon")
             check_schema(self, "flat", flat)
             s, rows, rest = flat["summary"], flat["functions"], flat["omitted"]
@@ -469,7 +491,7 @@ class Inputs(unittest.TestCase):
     def test_usage(self):
         self.refused("PROGRAM", "flat")
         self.refused("no function 'nix'", "graph", "--callers", "nix", "demo", "demo.gmon")
-        self.refused("regular expression", "flat", "-f", "(", "demo", "demo.gmon")
+        self.refused("regular expression", "flat", "-f", "/(/", "demo", "demo.gmon")
         self.refused("--sort", "flat", "--sort", "age", "demo", "demo.gmon")
         self.refused("--min-percent", "flat", "-m", "many", "demo", "demo.gmon")
         self.refused("--color", "flat", "--color=blue", "demo", "demo.gmon")

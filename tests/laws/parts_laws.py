@@ -38,7 +38,7 @@ def totals_are_of_stacks(subject):
 
 @law(*SINGLE)
 def limit_leaves_out(subject):
-    """What --limit and --focus leave out is the difference to the whole."""
+    """What --limit and --function leave out is the difference to the whole."""
     whole = subject.json("flat", "--all", "r.monarc")
     table = subject.json("flat", "--all", "--limit", subject.random.randint(1, 3), "r.monarc")
     for of in "self_samples", "calls":

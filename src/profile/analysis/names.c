@@ -7,9 +7,9 @@
  * a table of the texts, linear in their length. Static functions of one name are distinguished by
  * their source files, which costs a look into debug information for each of them.
  *
- * Filters ask about places first, which is a comparison of paths, and then run regular expressions
- * on both names; `function_is_called` and `functions_named` take what a person would type for a
- * name. */
+ * What a person types for a name is compared with the forms in which reports print names
+ * (name_pattern_matches()), which are made for the few names that contain its last word. Filters
+ * ask about places first, which is a comparison of paths. */
 #include "profile/analysis/names.h"
 
 #include "base/map.h"
@@ -144,30 +144,245 @@ void names_tell_apart(struct names *n, struct object *const *objects, const bool
     arena_deinit(&scratch);
 }
 
+/* --- names that people type ------------------------------------------------------------------- */
+
+static bool regex_read(regex_t *regex, const char *expression, struct err *e)
+{
+    int failed = regcomp(regex, expression, REG_EXTENDED | REG_NOSUB);
+    char why[128];
+    if (!failed)
+        return true;
+    regerror(failed, regex, why, sizeof why);
+    return err_set(e, "'%s' is not a regular expression: %s", expression, why);
+}
+
+/* A path of a script begins with a slash, too; an expression ends with one. */
+bool name_pattern_read(struct name_pattern *p, const char *text, struct err *e)
+{
+    size_t len = strlen(text);
+    struct arena scratch = {0};
+    bool is_name = len < 3 || text[0] != '/' || text[len - 1] != '/';
+    *p = (struct name_pattern){.text = text};
+    p->is_expression =
+        !is_name && regex_read(&p->regex, arena_copy(&scratch, text + 1, len - 2), e);
+    arena_deinit(&scratch);
+    return is_name || p->is_expression;
+}
+
+void name_pattern_deinit(struct name_pattern *p)
+{
+    if (p->is_expression)
+        regfree(&p->regex);
+}
+
+/* Without what compilers add to the names of clones: `.isra.0`, `.part.1.cold`, ` [clone .cold]`.
+ * Other dots are part of names, as in Go. */
+static size_t clone_length(const char *name, size_t len)
+{
+    static const char *const SUFFIXES[] = {"isra",     "part", "constprop", "cold",
+                                           "lto_priv", "llvm", "localalias"};
+    const char *clone = strstr(name, " [clone ");
+    len = clone && clone > name ? (size_t)(clone - name) : len;
+    for (size_t end = len; end;) {
+        while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
+            end--;
+        end -= end && end < len && name[end - 1] == '.'; /* the dot of a number */
+        size_t start = end;
+        while (start && name[start - 1] != '.')
+            start--;
+        bool is_suffix = false;
+        for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES && start > 1; i++)
+            is_suffix |= strlen(SUFFIXES[i]) == end - start &&
+                         !memcmp(name + start, SUFFIXES[i], end - start);
+        if (!is_suffix)
+            break;
+        len = end = start - 1;
+    }
+    return len;
+}
+
+/* A short name without template arguments. The signs of operators are no brackets. */
+static const char *name_without_templates(const char *name, size_t len, struct arena *a)
+{
+    char *bare = arena_copy(a, name, len);
+    size_t n = 0;
+    int depth = 0;
+    for (size_t i = 0; i < len; i++) {
+        bool is_operator = !depth && n >= 8 && !memcmp(bare + n - 8, "operator", 8);
+        for (; is_operator && i < len && strchr("<>=-!", name[i]); i++)
+            bare[n++] = name[i];
+        if (i == len)
+            break;
+        depth += name[i] == '<';
+        if (!depth)
+            bare[n++] = name[i];
+        depth -= name[i] == '>' && depth;
+    }
+    for (; n && bare[n - 1] == ' '; n--) /* operator< <int> */
+        continue;
+    bare[n] = '\0';
+    return bare;
+}
+
+/* Whether `name` is `wanted` or ends in it, where a part of it begins. */
+static bool name_ends_in(const char *name, size_t len, const char *wanted)
+{
+    const char *gap = strstr(wanted, "...");
+    size_t before = gap ? (size_t)(gap - wanted) : 0;
+    const char *end = gap ? gap + 3 : wanted;
+    size_t end_len = strlen(end);
+    if (len < before + end_len || memcmp(name + len - end_len, end, end_len) != 0)
+        return false;
+    if (gap)
+        return !strncmp(name, wanted, before);
+    const char *at = name + len - end_len;
+    return at == name || at[-1] == '.' || (at - name > 1 && at[-1] == ':' && at[-2] == ':');
+}
+
+/* In the form in which it was typed: with parameters, with template arguments, or without both. */
+bool name_pattern_matches(const struct name_pattern *p, const char *shown, const char *linkage)
+{
+    const char *wanted = p->text;
+    if (p->is_expression)
+        return !regexec(&p->regex, shown, 0, NULL, 0) || !regexec(&p->regex, linkage, 0, NULL, 0);
+    if (!strcmp(wanted, linkage) || !strcmp(wanted, shown))
+        return true;
+    const char *last = strrchr(wanted, ':');
+    last = last ? last + 1 : wanted;
+    if (!*wanted || (!strstr(wanted, "...") && !strpbrk(last, "<(") && !strstr(shown, last)))
+        return false; /* most names, at little cost */
+    struct arena scratch = {0};
+    const char *function, *plain = names_short_plain(shown, &scratch);
+    const char *forms[] = {shown, names_short(shown, &scratch), names_short_call(shown, &scratch)};
+    size_t len;
+    bool is_it = (plain && !strcmp(plain, wanted)) ||
+                 (names_script_function(shown, &function, &len) && strlen(wanted) == len &&
+                  !memcmp(function, wanted, len));
+    bool is_whole = !strncmp(wanted, "::", 2);
+    wanted += is_whole ? 2 : 0;
+    /* All of its template arguments, without the parameters. */
+    for (const char *at = shown; !is_it && (at = strstr(at, wanted)) != NULL; at++)
+        is_it = at[strlen(wanted)] == '(' && (at == shown || (!is_whole && strchr(": ", at[-1])));
+    for (size_t i = 0; i < sizeof forms / sizeof *forms && !is_it; i++) {
+        len = clone_length(forms[i], strlen(forms[i]));
+        is_it = is_whole ? strlen(wanted) == len && !memcmp(forms[i], wanted, len)
+                         : name_ends_in(forms[i], len, wanted);
+        if (i == 1 && !is_it && shown[0] != '[') {
+            const char *bare = name_without_templates(forms[i], len, &scratch);
+            is_it = is_whole ? !strcmp(bare, wanted) : name_ends_in(bare, strlen(bare), wanted);
+        }
+    }
+    arena_deinit(&scratch);
+    return is_it;
+}
+
+bool function_is_called(const char *linkage_name, const char *wanted)
+{
+    struct name_pattern p;
+    struct err ignored;
+    if (!name_pattern_read(&p, wanted, &ignored))
+        return false;
+    char *shown = demangle(linkage_name, NULL);
+    bool is_it = name_pattern_matches(&p, shown ? shown : linkage_name, linkage_name);
+    free(shown);
+    name_pattern_deinit(&p);
+    return is_it;
+}
+
+/* Edits between two names, of each at most MOST letters: the usual table, of which one row is kept.
+ */
+static size_t name_edits(const char *left, const char *right)
+{
+    enum { MOST = 63 };
+    size_t row[MOST + 1], n = strnlen(right, MOST);
+    for (size_t k = 0; k <= n; k++)
+        row[k] = k;
+    for (size_t i = 0; i < MOST && left[i]; i++) {
+        size_t corner = row[0]++;
+        for (size_t k = 0; k < n; k++) {
+            size_t change = corner + (left[i] != right[k]), more = row[k] + 1,
+                   less = row[k + 1] + 1;
+            corner = row[k + 1];
+            row[k + 1] = change < more ? change : more;
+            row[k + 1] = less < row[k + 1] ? less : row[k + 1];
+        }
+    }
+    return row[n];
+}
+
+/* The nearest name is one that contains the text in other capitals or within a word, or has less
+ * than a third of its letters wrong. */
+static bool unknown_function(const char *text, struct names *names, const char *of, struct err *e)
+{
+    struct arena scratch = {0};
+    const char *nearest = NULL;
+    size_t least = (strlen(text) + 1) / 3 + 1;
+    for (uint32_t i = 0; i < names->functions->len && least > 1; i++) {
+        const char *name = names_short(names_get(names, i), &scratch);
+        name = name_without_templates(name, clone_length(name, strlen(name)), &scratch);
+        const char *last = strrchr(name, ':');
+        size_t whole = name_edits(text, name), part = name_edits(text, last ? last + 1 : name);
+        size_t edits = whole < part ? whole : part;
+        if (strlen(text) > 2 && strcasestr(name, text))
+            edits = 1;
+        if (edits < least) {
+            least = edits;
+            nearest = name;
+        }
+    }
+    if (nearest)
+        err_set(e, "%s: has no function '%s'; did you mean '%s'?", of, text, nearest);
+    else
+        err_set(e, "%s: has no function '%s'", of, text);
+    arena_deinit(&scratch);
+    return false;
+}
+
+bool functions_named(const char *text, struct names *names, const char *of,
+                     struct function_list *found, struct err *e)
+{
+    struct name_pattern p;
+    if (!name_pattern_read(&p, text, e))
+        return false;
+    for (uint32_t i = 0; i < names->functions->len; i++)
+        if (name_pattern_matches(&p, names_get(names, i), names->functions->at[i].name))
+            vec_push(&found->all, i);
+    name_pattern_deinit(&p);
+    return found->all.len || unknown_function(text, names, of, e);
+}
+
 /* --- filters ---------------------------------------------------------------------------------- */
+
+bool filter_add_name(struct filter *f, const char *text, bool is_ignore, struct err *e)
+{
+    struct name_pattern p;
+    if (!name_pattern_read(&p, text, e))
+        return false;
+    if (is_ignore)
+        vec_push(&f->ignore, p);
+    else
+        vec_push(&f->focus, p);
+    return true;
+}
 
 bool filter_add(struct filter *f, const char *expression, bool is_ignore, struct err *e)
 {
-    regex_t compiled;
-    int failed = regcomp(&compiled, expression, REG_EXTENDED | REG_NOSUB);
-    if (failed) {
-        char why[128];
-        regerror(failed, &compiled, why, sizeof why);
-        return err_set(e, "'%s' is not a regular expression: %s", expression, why);
-    }
+    struct name_pattern p = {.text = expression, .is_expression = true};
+    if (!regex_read(&p.regex, expression, e))
+        return false;
     if (is_ignore)
-        vec_push(&f->ignore, compiled);
+        vec_push(&f->ignore, p);
     else
-        vec_push(&f->focus, compiled);
+        vec_push(&f->focus, p);
     return true;
 }
 
 void filter_deinit(struct filter *f)
 {
     for (size_t i = 0; i < f->focus.len; i++)
-        regfree(&f->focus.at[i]);
+        name_pattern_deinit(&f->focus.at[i]);
     for (size_t i = 0; i < f->ignore.len; i++)
-        regfree(&f->ignore.at[i]);
+        name_pattern_deinit(&f->ignore.at[i]);
     vec_free(&f->focus);
     vec_free(&f->ignore);
     vec_free(&f->places);
@@ -240,17 +455,6 @@ void filter_locate(struct filter *f, struct functions *functions, struct object 
     arena_deinit(&scratch);
 }
 
-/* Whether a person may mean a function by `name`: its linkage name, or the shown one, whose
- * parameters need not be typed. (Those of `(anonymous namespace)` are none, but no name begins with
- * them.) */
-static bool is_name_of(struct names *names, uint32_t function, const char *name)
-{
-    const char *shown = names_get(names, function);
-    size_t len = strlen(name);
-    return !strcmp(names->functions->at[function].name, name) ||
-           (!strncmp(shown, name, len) && (!shown[len] || shown[len] == '('));
-}
-
 /* Whether a function is in one of the places; true if none was named. */
 static bool is_in_places(const struct filter *f, struct names *names, uint32_t function)
 {
@@ -260,103 +464,38 @@ static bool is_in_places(const struct filter *f, struct names *names, uint32_t f
         if (!at->file || !path_ends_in(at->file, p->file))
             continue;
         uint32_t last = f->last_lines ? f->last_lines[function] : at->line;
-        if (p->function ? is_name_of(names, function, p->function)
+        if (p->function ? function_is_called(names->functions->at[function].name, p->function)
                         : !p->line || (at->line <= p->line && p->line <= last))
             return true;
     }
     return !f->places.len;
 }
 
-static bool any_matches(const regex_t *at, size_t len, const char *shown, const char *linkage)
+static bool any_matches(const struct name_pattern *at, size_t len, struct names *names,
+                        uint32_t function)
 {
+    const char *shown = names_get(names, function);
     for (size_t i = 0; i < len; i++)
-        if (!regexec(&at[i], shown, 0, NULL, 0) || !regexec(&at[i], linkage, 0, NULL, 0))
+        if (name_pattern_matches(&at[i], shown, names->functions->at[function].name))
             return true;
     return false;
 }
 
 bool filter_admits(const struct filter *f, struct names *names, uint32_t function)
 {
-    if (!is_in_places(f, names, function))
-        return false;
-    if (!f->focus.len && !f->ignore.len)
-        return true;
-    const char *shown = names_get(names, function);
-    const char *linkage = names->functions->at[function].name;
-    return (!f->focus.len || any_matches(f->focus.at, f->focus.len, shown, linkage)) &&
-           !any_matches(f->ignore.at, f->ignore.len, shown, linkage);
+    return is_in_places(f, names, function) &&
+           (!f->focus.len || any_matches(f->focus.at, f->focus.len, names, function)) &&
+           !any_matches(f->ignore.at, f->ignore.len, names, function);
 }
 
-/* --- names that people type
- * ----------------------------------------------------------------------- */
-
-static bool is_text(const char *left, const char *right, size_t len)
+bool filter_is_known(const struct filter *f, struct names *names, const char *of, struct err *e)
 {
-    return strlen(left) == len && !memcmp(left, right, len);
-}
-
-/* Where the argument list of a demangled name begins, or its length. */
-static size_t arguments_start(const char *name)
-{
-    size_t len = strlen(name);
-    int depth = 0;
-    if (len > 6 && !strcmp(name + len - 6, " const"))
-        len -= 6;
-    if (!len || name[len - 1] != ')')
-        return strlen(name);
-    for (size_t i = len; i-- > 0;) {
-        depth += name[i] == ')';
-        depth -= name[i] == '(';
-        if (!depth)
-            return i;
+    bool ok = true;
+    for (size_t i = 0; i < f->focus.len && ok; i++) {
+        struct function_list found = {0};
+        if (!f->focus.at[i].is_expression)
+            ok = functions_named(f->focus.at[i].text, names, of, &found, e);
+        vec_free(&found.all);
     }
-    return len;
-}
-
-/* Demangles `linkage_name` anew: it need not be one of a table. The last part of a name is what
- * follows the last `::` or space outside of template arguments. */
-bool function_is_called(const char *linkage_name, const char *wanted)
-{
-    if (!strcmp(linkage_name, wanted))
-        return true;
-    size_t dot = strcspn(linkage_name, "."); /* clones: .isra.0, .part.1, .cold */
-    if (dot && linkage_name[dot] && is_text(wanted, linkage_name, dot))
-        return true;
-    char *shown = demangle(linkage_name, NULL);
-    if (!shown)
-        return false;
-    bool is_it = !strcmp(shown, wanted);
-    size_t len = arguments_start(shown), last = len;
-    int depth = 0; /* within template arguments */
-    for (; last > 0; last--) {
-        depth += shown[last - 1] == '>';
-        depth -= shown[last - 1] == '<';
-        if (!depth && (shown[last - 1] == ':' || shown[last - 1] == ' '))
-            break;
-    }
-    is_it = is_it || is_text(wanted, shown, len) || is_text(wanted, shown + last, len - last);
-    free(shown);
-    return is_it;
-}
-
-void functions_named(const char *name, struct names *names, struct function_list *found)
-{
-    struct arena scratch = {0};
-    for (uint32_t i = 0; i < names->functions->len; i++) {
-        const char *shown = names_get(names, i);
-        bool is_it = is_name_of(names, i, name);
-        if (!is_it && shown != names->functions->at[i].name) { /* as text reports print it */
-            is_it = !strcmp(names_short(shown, &scratch), name) ||
-                    !strcmp(names_short_call(shown, &scratch), name);
-        } else if (!is_it) {
-            const char *brief = names_short_plain(shown, &scratch);
-            const char *function;
-            size_t len;
-            is_it = (brief && !strcmp(brief, name)) ||
-                    (names_script_function(shown, &function, &len) && is_text(name, function, len));
-        }
-        if (is_it)
-            vec_push(&found->all, i);
-    }
-    arena_deinit(&scratch);
+    return ok;
 }

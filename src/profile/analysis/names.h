@@ -78,13 +78,43 @@ bool names_script_function(const char *name, const char **function, size_t *len)
  * result may still be too wide. Names that begin with `[`, and of other languages, stay. */
 const char *names_within(const char *name, int room, struct arena *a);
 
+/* --- names that people type --------------------------------------------------------------------
+ *
+ * A function is meant by its linkage name, by its demangled one in any form that reports print, or
+ * by the end of that: what was left out in front, template arguments, parameters and the suffixes
+ * of clones need not be typed. What was typed of them must fit, so that render<int> is no
+ * render<long>. `...` stands for anything, as in reports; `::` in front says that nothing precedes.
+ *
+ * Between slashes stands a POSIX extended expression (regex(7)), tried on the demangled and on the
+ * linkage name; a match of either counts. */
+
+struct name_pattern {
+    const char *text; /* as typed */
+    bool is_expression;
+    regex_t regex;
+};
+
+/* Fails with a message that quotes the expression. `text` must outlive *p. */
+MUST_CHECK bool name_pattern_read(struct name_pattern *p, const char *text, struct err *e);
+bool name_pattern_matches(const struct name_pattern *p, const char *shown, const char *linkage);
+void name_pattern_deinit(struct name_pattern *p);
+
+/* The same of one name that need not be in a table; an expression that is none matches nothing. */
+bool function_is_called(const char *linkage_name, const char *wanted);
+
+/* All functions that `text` may mean; if there are none, an error of the file `of` that says which
+ * name is the nearest. */
+struct function_list {
+    VEC(uint32_t) all;
+};
+MUST_CHECK bool functions_named(const char *text, struct names *names, const char *of,
+                                struct function_list *found, struct err *e);
+
 /* --- filters -----------------------------------------------------------------------------------
  *
- * Which functions a view shows: by regular expressions on their names, and by places in sources.
- *
- * POSIX extended expressions (regex(7)), tried on the demangled and on the linkage name; a match of
- * either counts. A function is shown if it matches one of `focus` (or there are none) and none of
- * `ignore`, and if it is in one of `places` (or there are none). */
+ * Which functions a view shows: by their names, and by places in sources. A function is shown if it
+ * matches one of `focus` (or there are none) and none of `ignore`, and if it is in one of `places`
+ * (or there are none). */
 
 /* FILE, FILE:LINE or FILE:FUNCTION; the end of a path is enough for FILE. */
 struct filter_place {
@@ -93,14 +123,19 @@ struct filter_place {
 };
 
 struct filter {
-    VEC(regex_t) focus, ignore;
+    VEC(struct name_pattern) focus, ignore;
     VEC(struct filter_place) places;
     const uint32_t *last_lines; /* per function, where it ends; NULL: the functions are lines */
     struct arena arena;
 };
 
-/* Fails with a message that quotes the expression. */
+/* A name or an expression, as above; and an expression without slashes. */
+MUST_CHECK bool filter_add_name(struct filter *f, const char *text, bool is_ignore, struct err *e);
 MUST_CHECK bool filter_add(struct filter *f, const char *expression, bool is_ignore, struct err *e);
+
+/* False if one of `focus` is a name that no function has: an error as of functions_named(). */
+MUST_CHECK bool filter_is_known(const struct filter *f, struct names *names, const char *of,
+                                struct err *e);
 
 /* Its texts live in the arena. */
 MUST_CHECK bool filter_place_parse(struct filter_place *out, const char *place, struct arena *a,
@@ -113,16 +148,5 @@ void filter_locate(struct filter *f, struct functions *functions, struct object 
 void filter_deinit(struct filter *f);
 
 bool filter_admits(const struct filter *f, struct names *names, uint32_t function);
-
-/* Whether a linkage name is what a person calls `wanted`: itself, demangled, without arguments, or
- * the last part of that. */
-bool function_is_called(const char *linkage_name, const char *wanted);
-
-/* Functions of that name: the demangled one, with or without parameters, its short form, or the
- * linkage name. */
-struct function_list {
-    VEC(uint32_t) all;
-};
-void functions_named(const char *name, struct names *names, struct function_list *found);
 
 #endif

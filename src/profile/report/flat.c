@@ -484,7 +484,7 @@ void flat_text(struct out *out, const struct report_input *in)
         text_row(out, &l, in, &t->rows[i], used);
     }
     if (!t->len && t->omitted.functions)
-        out_str(out, "No function to show: none that was measured passes --focus, --ignore and "
+        out_str(out, "No function to show: none that was measured passes --function, --ignore and "
                      "--min-percent.\n");
     if (t->omitted.functions) {
         running += t->omitted.self;

@@ -387,7 +387,7 @@ void lines_text(struct out *out, const struct report_input *in)
     for (uint32_t i = 0; i < t->len; i++)
         put_row(out, &l, s, &t->rows[i]);
     if (!t->len && t->omitted.lines)
-        out_str(out, "No line to show: none that was measured passes --focus, --ignore and "
+        out_str(out, "No line to show: none that was measured passes --function, --ignore and "
                      "--min-percent.\n");
     if (t->omitted.lines) {
         running += t->omitted.self;

@@ -380,12 +380,10 @@ static void functions_order(struct functions_table *t)
 static bool functions_has_word(const struct filter *f, const char *name, const char *linkage)
 {
     for (size_t i = 0; i < f->ignore.len; i++)
-        if (!regexec(&f->ignore.at[i], name, 0, NULL, 0) ||
-            !regexec(&f->ignore.at[i], linkage, 0, NULL, 0))
+        if (name_pattern_matches(&f->ignore.at[i], name, linkage))
             return false;
     for (size_t i = 0; i < f->focus.len; i++)
-        if (!regexec(&f->focus.at[i], name, 0, NULL, 0) ||
-            !regexec(&f->focus.at[i], linkage, 0, NULL, 0))
+        if (name_pattern_matches(&f->focus.at[i], name, linkage))
             return true;
     return !f->focus.len;
 }

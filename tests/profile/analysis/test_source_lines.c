@@ -33,3 +33,26 @@ CASE(test_names)
     expect(true, "_ZN5plane12_GLOBAL__N_13dotERKNS_5PointES3_", "dot");
     expect(false, "_ZZZ", "ZZ");
 }
+
+/* As reports print them, and what may be left out. */
+CASE(test_names_in_part)
+{
+    static const char size[] = "_ZNKSt6vectorIN5plane5PointESaIS1_EE4sizeEv";
+    expect(true, size, "std::vector::size");
+    expect(true, size, "vector<plane::Point>::size");
+    expect(true, size, "...size");
+    expect(true, size, "std::vector<...>::size");
+    expect(false, size, "vector<plane::Line>::size");
+    expect(false, size, "tor::size");
+    expect(false, size, "::size");
+    expect(true, "work", "::work");
+    expect(true, "main.(*server).work", "work");
+    expect(true, "work.constprop.0.isra.1", "work");
+    expect(false, "work.other", "work");
+    static const char less[] = "_ZltIcEbRKiS1_"; /* bool operator< <char>(int const&, int const&) */
+    expect(true, less, "operator<");
+    expect(false, less, "operator<<");
+    expect(true, "_ZN5plane5PointE", "/Poi.t$/");
+    expect(false, "_ZN5plane5PointE", "/^Point/");
+    expect(false, "work", "/(/");
+}
