@@ -175,6 +175,22 @@ static double changes_error(const struct recording *r, const double *saved, doub
     return 1.96 * sqrt(squares);
 }
 
+/* The error of sampling widens the ranges at both ends. But however wrong samples are, less work
+ * takes no longer than all of it did, and more work no less. */
+static void what_if_widen(struct what_if *t, double error_ns)
+{
+    bool is_less = true, is_more = true;
+    for (size_t i = 0; i < t->len; i++) {
+        is_less = is_less && t->changes[i].factor <= 1;
+        is_more = is_more && t->changes[i].factor >= 1;
+    }
+    t->cpu_low_ns = fmax(is_more ? t->cpu_ns : 0, t->new_cpu_ns - error_ns);
+    t->cpu_high_ns = fmin(is_less ? t->cpu_ns : INFINITY, t->new_cpu_ns + error_ns);
+    t->latest_ns = fmax(t->latest_ns, t->soonest_ns) + error_ns;
+    t->latest_ns = fmin(is_less ? t->wall_ns : INFINITY, t->latest_ns);
+    t->soonest_ns = fmax(is_more ? t->wall_ns : 0, t->soonest_ns - error_ns);
+}
+
 /* The recorded length is what the graph gives without savings, so that both are of one making. */
 static bool what_if_report(struct session *s, const struct path_request *r, struct out *out,
                            struct err *e)
@@ -192,8 +208,6 @@ static bool what_if_report(struct session *s, const struct path_request *r, stru
         if (!change_mark(s, r->changes.at[i], i, bits, &changes[i], e))
             return false;
     double *saved = changes_of_nodes(s, bits, r->is_self, &t, changes);
-    t.cpu_error_ns =
-        changes_error(&s->recorded.recording, saved, t.cpu_ns, t.cpu_ns - t.new_cpu_ns);
     struct schedule_path path;
     schedule_find_path(&schedule, &path, &s->arena);
     t.has_waits = schedule.has_waits;
@@ -201,14 +215,14 @@ static bool what_if_report(struct session *s, const struct path_request *r, stru
     /* Of one thread whose waits were not recorded, lengths take its gaps for its own. */
     t.open_ns = t.is_one_thread && !t.has_waits ? 0 : schedule_open_ns(&path);
     /* One graph, three lengths: as recorded, then with savings at both bounds of the knowledge
-     * about waits. The error of sampling widens the range at both ends. */
+     * about waits. */
     schedule_save(&schedule, NULL);
     t.wall_ns = schedule_length(&schedule, SCHEDULE_SOONEST, &s->arena);
     schedule_save(&schedule, saved);
     t.soonest_ns = schedule_length(&schedule, SCHEDULE_SOONEST, &s->arena);
     t.latest_ns = schedule_length(&schedule, SCHEDULE_LATEST, &s->arena);
-    t.latest_ns = fmax(t.latest_ns, t.soonest_ns) + t.cpu_error_ns;
-    t.soonest_ns = fmax(0, t.soonest_ns - t.cpu_error_ns);
+    what_if_widen(&t,
+                  changes_error(&s->recorded.recording, saved, t.cpu_ns, t.cpu_ns - t.new_cpu_ns));
     print_report(REPORT_WHAT_IF, &(struct report_input){.names = &s->names, .what_if = &t},
                  &r->view.print, out);
     return true;

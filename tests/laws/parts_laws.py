@@ -115,11 +115,14 @@ def labels_add_up(subject):
 def windows_add_up(subject):
     """Before and after a moment between two slices are the whole, function by function."""
     world = subject.world
+    if world.slices < 2:
+        return NOTHING
     at = subject.random.randint(1, world.slices - 1)
     for option, samples in (("--to", [s for s in world.of_event() if s.slice < at]),
                             ("--from", [s for s in world.of_event() if s.slice >= at])):
         if samples:
             subject.equal(flat(subject, option, f"{at * SLICE / 1e9:.3f}"), world.own(samples), f"{option} {at} slices")
+    return None
 
 
 def in_region(world, name):

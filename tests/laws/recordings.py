@@ -1,6 +1,7 @@
 """recordings.py: laws of recordings. The kinds stand in table.py, the laws in *_laws.py; below are inputs
 that failed once."""
 
+import first_lines  # noqa: F401
 import history_laws  # noqa: F401
 import laws  # noqa: F401
 import pair_laws  # noqa: F401
@@ -9,6 +10,7 @@ import path_laws  # noqa: F401
 import said_laws  # noqa: F401
 import same_laws  # noqa: F401
 import screen_laws  # noqa: F401
+import time_laws  # noqa: F401
 from table import TABLE
 
 keep = TABLE.keep
@@ -53,6 +55,9 @@ keep("intervals_are_equal", "inlined", 472474763)
 keep("intervals_are_equal", "twins", 887652107)
 keep("line_totals_are_true", "twins", 2330633363)
 keep("annotate_is_lines", "twins", 2495778913)
+keep("path_is_whole", "waits", 5)
+keep("path_is_whole", "events", 421879234)
+keep("order_of_changes", "labels", 50735939)
 keep("commit_is_the_mean_of_its_runs", "series", 2950257618, 1308606480)
 
 

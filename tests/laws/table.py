@@ -8,7 +8,7 @@ import made
 TABLE = laws.Table("recordings", laws.ROOT / "tests/laws/recordings.py", inputs=14, share=0.1)
 law, kind = TABLE.law, TABLE.kind
 PERIOD, SLICE = made.PERIOD, made.SLICE
-SINGLE = "plain", "inlined", "threads", "events", "phases", "labels", "waits", "lossy", "twins"
+SINGLE = "plain", "inlined", "threads", "events", "phases", "labels", "waits", "lossy", "twins", "few"
 
 
 def write(subject, **features):
@@ -61,6 +61,14 @@ def lossy(subject):
 def twins(subject):
     """Two objects of one name, static functions of one name, no build-ids."""
     write(subject, twins=True, build_ids=subject.random.random() < .5, inlines=subject.random.random() < .3)
+
+
+@kind
+def few(subject):
+    """Hardly any samples, in a short run."""
+    random = subject.random
+    write(subject, samples=random.choice([2, 2, 3, 5]), slices=random.choice([1, 1, 2, 5]),
+          processes=random.randint(1, 2), threads=random.randint(1, 2), waits=random.random() < .5, losses=random.random() < .3)
 
 
 @kind

@@ -170,9 +170,9 @@ static double path_lasted(const struct recording *r, uint32_t thread)
 /* A part of the path's time, unless it is next to nothing. *before stands in front of the first. */
 static void path_part(struct out *out, const char **before, double ns, double all, const char *what)
 {
-    if (ns < all / 2000)
+    if (!(ns > 0 && ns >= all / 2000))
         return;
-    out_printf(out, "%s%.3f s %s (%.1f %%)", *before, ns / 1e9, what, all > 0 ? 100 * ns / all : 0);
+    out_printf(out, "%s%.3f s %s (%.1f %%)", *before, ns / 1e9, what, 100 * ns / all);
     *before = ", ";
 }
 
@@ -181,7 +181,7 @@ static void path_known(struct out *out, const struct schedule_path *p, double al
 {
     double open = schedule_open_ns(p);
     const char *before = "; ";
-    if (open < all / 2000)
+    if (!(open > 0 && open >= all / 2000))
         return;
     out_printf(out, "Known    %.1f %% of the path", 100 * (all - open) / all);
     path_part(out, &before, p->ended_ns[SCHEDULE_BY_UNKNOWN], all,
@@ -530,8 +530,7 @@ void what_if_text(struct out *out, const struct report_input *in)
                    t->changes[i].cpu_ns * t->changes[i].factor / 1e9);
     }
     out_char(out, '\n');
-    what_if_range(out, "CPU time ", t->cpu_ns, fmax(0, t->new_cpu_ns - t->cpu_error_ns),
-                  t->new_cpu_ns + t->cpu_error_ns);
+    what_if_range(out, "CPU time ", t->cpu_ns, t->cpu_low_ns, t->cpu_high_ns);
     what_if_range(out, "wall time", t->wall_ns, t->soonest_ns, t->latest_ns);
     out_char(out, '\n');
     what_if_open(out, t);
@@ -567,18 +566,13 @@ void what_if_json(struct out *out, const struct report_input *in)
     json_key(&j, "waits_recorded"), json_bool(&j, t->has_waits);
     json_key(&j, "one_thread"), json_bool(&j, t->is_one_thread);
     json_pair_double(&j, "unknown_time", t->open_ns / 1e9);
-    /* Three for CPU time, then three for wall time: before, low, high. An error of sampling may
-     * reach below zero, which no time does. */
-    const double times[] = {t->cpu_ns,
-                            t->new_cpu_ns - t->cpu_error_ns,
-                            t->new_cpu_ns + t->cpu_error_ns,
-                            t->wall_ns,
-                            t->soonest_ns,
-                            t->latest_ns};
+    /* Three for CPU time, then three for wall time: before, low, high. */
+    const double times[] = {t->cpu_ns,  t->cpu_low_ns, t->cpu_high_ns,
+                            t->wall_ns, t->soonest_ns, t->latest_ns};
     for (int i = 0; i < 2; i++) {
         json_key(&j, i ? "wall" : "cpu"), json_begin(&j, '{');
         json_pair_double(&j, "before", times[3 * i] / 1e9);
-        json_pair_double(&j, "low", fmax(0, times[3 * i + 1]) / 1e9);
+        json_pair_double(&j, "low", times[3 * i + 1] / 1e9);
         json_pair_double(&j, "high", times[3 * i + 2] / 1e9);
         json_end(&j);
     }

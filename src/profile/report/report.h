@@ -110,10 +110,11 @@ struct what_if {
     const struct what_if_change *changes;
     size_t len;
     bool has_waits, is_one_thread;
-    double wall_ns, cpu_ns;          /* as it was */
-    double new_cpu_ns, cpu_error_ns; /* the latter: of the 95 % interval, half */
-    double soonest_ns, latest_ns;    /* wall time, sampling error included */
-    double open_ns;                  /* of the path's waits, those whose end is open */
+    double wall_ns, cpu_ns; /* as it was */
+    double new_cpu_ns;
+    double cpu_low_ns, cpu_high_ns; /* of its 95 % interval */
+    double soonest_ns, latest_ns;   /* wall time, sampling error included */
+    double open_ns;                 /* of the path's waits, those whose end is open */
 };
 
 /* Finished tables, of which `needs` of a report says which one it prints; the others may be NULL.

@@ -600,43 +600,68 @@ static int points_by_time(const void *left, const void *right, void *context)
     return l < r ? -1 : l > r;
 }
 
-/* By time, and of one moment what causes before what is caused: each point pulls in front of
- * itself what it needs of the same moment. Times that go in circles, as damaged files may have
- * them, are cut somewhere. This is a depth-first search with a stack of its own, since chains of
- * causes may be as long as the recording, and the call stack is not. A point that is begun is
- * not pushed again, which is what cuts circles. */
+/* The wait that ends there is open from now on. */
+static void drop_cause(struct schedule *s, uint32_t point)
+{
+    struct schedule_point *p = &s->points[point];
+    bool ends_wait =
+        point > s->lanes[p->lane].first && s->points[point - 1].state == SCHEDULE_WAITS;
+    p->cause = SCHEDULE_NONE;
+    p->why = SCHEDULE_UNKNOWN;
+    if (ends_wait)
+        s->points[point - 1].ending = SCHEDULE_BY_UNKNOWN;
+}
+
+/* By time, and of one moment what causes before what is caused. Threads that all end in one moment,
+ * as where a recording is stopped, may each seem to have waited for another's end: such a circle
+ * loses the cause of its first point, which is then as unknown as it is. Of each point it is
+ * counted how many it needs of the same moment; those that need none are taken first, and each that
+ * is taken frees others. The first that is left has nothing in its lane before it that is left, so
+ * it is its cause that is in a circle. Linear, once sorted. */
 static void order_points(struct making *m)
 {
     struct schedule *s = m->s;
-    uint32_t *sorted = ARENA_NEW(&m->scratch, uint32_t, s->points_len + 1), len = 0;
-    uint8_t *is_begun = ARENA_NEW(&m->scratch, uint8_t, s->points_len + 1);
-    VEC(uint32_t) pending = {0};
-    for (uint32_t i = 0; i < s->points_len; i++)
+    uint32_t n = s->points_len, len = 0;
+    uint32_t *sorted = ARENA_NEW(&m->scratch, uint32_t, n + 1);
+    uint32_t *caused = ARENA_NEW(&m->scratch, uint32_t, n + 1); /* number + 1 of the first one */
+    uint32_t *sibling = ARENA_NEW(&m->scratch, uint32_t, n + 1);
+    uint8_t *needs = ARENA_NEW(&m->scratch, uint8_t, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct schedule_point *p = &s->points[i];
         sorted[i] = i;
-    qsort_r(sorted, s->points_len, sizeof *sorted, points_by_time, s->points);
-    for (uint32_t i = 0; i < s->points_len; i++) {
-        if (!is_begun[sorted[i]])
-            vec_push(&pending, sorted[i]);
-        while (pending.len) {
-            uint32_t point = pending.at[pending.len - 1];
-            const struct schedule_point *p = &s->points[point];
-            bool is_first = point == s->lanes[p->lane].first, waits = false;
-            uint32_t needs[] = {is_first ? SCHEDULE_NONE : point - 1, p->cause};
-            for (int k = 0; k < 2 && !is_begun[point]; k++)
-                if (needs[k] != SCHEDULE_NONE && !is_begun[needs[k]]) {
-                    vec_push(&pending, needs[k]);
-                    waits = true;
-                }
-            is_begun[point] += is_begun[point] < 2;
-            if (waits)
-                continue;
-            pending.len--;
-            if (is_begun[point] != 3)
-                s->order[len++] = point;
-            is_begun[point] = 3;
+        if (i > s->lanes[p->lane].first)
+            needs[i] += s->points[i - 1].at_ns == p->at_ns;
+        if (p->cause == SCHEDULE_NONE)
+            continue;
+        needs[i] += s->points[p->cause].at_ns == p->at_ns;
+        sibling[i] = caused[p->cause];
+        caused[p->cause] = i + 1;
+    }
+    qsort_r(sorted, n, sizeof *sorted, points_by_time, s->points);
+    for (uint32_t first = 0, after; first < n; first = after) {
+        uint64_t now = s->points[sorted[first]].at_ns;
+        uint32_t taken = len, left = first;
+        for (after = first; after < n && s->points[sorted[after]].at_ns == now; after++)
+            if (!needs[sorted[after]])
+                s->order[len++] = sorted[after];
+        while (len < after || taken < len) {
+            if (taken == len) {
+                while (!needs[sorted[left]])
+                    left++;
+                drop_cause(s, sorted[left]);
+                needs[sorted[left]] = 0;
+                s->order[len++] = sorted[left];
+            }
+            uint32_t point = s->order[taken++], next = point + 1;
+            if (next < n && s->points[next].lane == s->points[point].lane &&
+                s->points[next].at_ns == now && !--needs[next])
+                s->order[len++] = next;
+            for (uint32_t k = caused[point]; k; k = sibling[k - 1])
+                if (s->points[k - 1].at_ns == now && s->points[k - 1].cause == point &&
+                    !--needs[k - 1])
+                    s->order[len++] = k - 1;
         }
     }
-    vec_free(&pending);
 }
 
 /* Who is ready has been woken, and only lacks a CPU: no cause is looked for. */
@@ -714,12 +739,8 @@ static void make_points(struct making *m, struct arena *a)
             p->why = p->cause == SCHEDULE_NONE ? SCHEDULE_UNKNOWN : (uint8_t)w->why;
         }
         /* Clocks of CPUs may differ: nothing is caused by what came later. */
-        if (p->cause != SCHEDULE_NONE && s->points[p->cause].at_ns > p->at_ns) {
-            p->cause = SCHEDULE_NONE;
-            p->why = SCHEDULE_UNKNOWN;
-            if (w && i > s->lanes[p->lane].first)
-                s->points[i - 1].ending = SCHEDULE_BY_UNKNOWN;
-        }
+        if (p->cause != SCHEDULE_NONE && s->points[p->cause].at_ns > p->at_ns)
+            drop_cause(s, i);
     }
     order_points(m);
 }

@@ -1,0 +1,56 @@
+"""first_lines.py: the sentence that reports open with says what their tables have, and no report prints nan."""
+
+import re
+
+from table import SINGLE, law
+
+ALL = SINGLE + ("several",)
+NS = 1e-9
+LEADER = re.compile(r"(\d+)( \+- \d+)? % (?:in |waiting in )?(.*?)(?:, called by .*)?$")
+TEXTS = ("flat", "flat --latency", "flat --verbose", "graph", "graph --tree", "lines", "annotate", "path",
+         "path --steps", "path --if main=2x", "waits", "waits --files", "info", "doctor", "flat --wide --all", "optimize --explain",
+         "diff r.monarc", "export --format folded", "export --format callgrind", "export --format dot")
+
+
+@law(*ALL)
+def first_line_is_the_table(subject):
+    """The first line of flat has the time on and off the CPU that was recorded, and the shares of the first rows."""
+    world = subject.world
+    line = subject.text("flat", "r.monarc").splitlines()[0]
+    if subject.kind != "several":
+        busy = sum(s.weight for s in world.of_event() if world.is_busy(s)) * NS
+        idle = sum(s.weight for s in world.of_event() if not world.is_busy(s)) * NS
+        cpu = re.match(r"([0-9.]+) s of CPU", line)
+        off = re.search(r" and ([0-9.]+) s off the CPU", line)
+        subject.holds(cpu and abs(float(cpu[1]) - busy) <= 0.00051, f"{line!r}: {busy} s of CPU")
+        subject.holds(abs((float(off[1]) if off else 0) - idle) <= 0.00051, f"{line!r}: {idle} s off the CPU")
+        subject.holds(f" in {world.slices / 100:.3f} s" in line, f"{line!r}: {world.slices / 100} s")
+    rows = sorted((f for f in subject.json("flat", "--all", "r.monarc")["functions"] if f["self_share"] > 0),
+                  key=lambda f: -f["self_share"])
+    leaders = line.split(": ", 1)[1].split("; ") if rows else []
+    has_one = len(rows) > 1 and rows[1]["self_share"] < 0.05
+    subject.holds(len(leaders) == min(2, len(rows)) or has_one, f"{line!r}: {len(rows)} rows")
+    for leader, row in zip(leaders, rows):
+        equal = [f for f in rows if abs(f["self_share"] - row["self_share"]) < 1e-12]  # any of them may lead
+        subject.holds(any(is_row(leader, one) for one in equal), f"{leader!r} of {line!r}: {equal}")
+
+
+def is_row(leader, row):
+    number, error, name = LEADER.match(leader).groups()
+    share, half = 100 * row["self_share"], 50 * (row["self_share_high"] - row["self_share_low"])
+    return (abs(int(number) - share) <= 0.501
+            and (bool(error) == (half > share / 10) or abs(half - share / 10) < 0.01)
+            and (not error or abs(int(error[4:]) - half) <= 0.501 or int(error[4:]) == 1)
+            and (row["name"].startswith("[") or name.startswith(row["name"])))
+
+
+@law()
+def numbers_are_numbers(subject):
+    """Nothing that is printed is no number, or without bounds: a share of nothing is left out or said in words."""
+    if not (subject.folder / "r.monarc").exists():
+        return
+    for command in TEXTS:
+        done = subject.run(*command.split(), "r.monarc", status=None)
+        subject.holds(done.returncode in (0, 1, 2), f"{command}: status {done.returncode}")
+        found = re.search(rb"[^\n]*(?<![\w/.])-?(?:nan|inf)(?![\w/.])[^\n]*", done.stdout + done.stderr)
+        subject.holds(not found, f"{command}: {found and found[0]}")
