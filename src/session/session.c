@@ -356,7 +356,7 @@ static bool session_open_recording(struct session *s, struct session_options *o,
     s->summary.others = r->others;
     s->summary.inlined = r->named.functions.len - r->named.first_inlined;
     s->summary.has_hosts = o->has_hosts;
-    s->summary.stacks = r->stacks.with_callers > 0 ? &r->stacks : NULL;
+    s->summary.stacks = r->stacks.with_callers > 0 || r->stacks.cut ? &r->stacks : NULL;
     if (*o->newest)
         vec_push(&r->notes, o->newest);
     recorded_take_notes(r, s->profile.arcs.len);

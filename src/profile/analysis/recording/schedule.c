@@ -604,11 +604,9 @@ static int points_by_time(const void *left, const void *right, void *context)
 static void drop_cause(struct schedule *s, uint32_t point)
 {
     struct schedule_point *p = &s->points[point];
-    bool ends_wait =
-        point > s->lanes[p->lane].first && s->points[point - 1].state == SCHEDULE_WAITS;
     p->cause = SCHEDULE_NONE;
     p->why = SCHEDULE_UNKNOWN;
-    if (ends_wait)
+    if (point > s->lanes[p->lane].first && s->points[point - 1].state == SCHEDULE_WAITS)
         s->points[point - 1].ending = SCHEDULE_BY_UNKNOWN;
 }
 
@@ -621,8 +619,7 @@ static void drop_cause(struct schedule *s, uint32_t point)
 static void order_points(struct making *m)
 {
     struct schedule *s = m->s;
-    uint32_t n = s->points_len, len = 0;
-    uint32_t *sorted = ARENA_NEW(&m->scratch, uint32_t, n + 1);
+    uint32_t n = s->points_len, len = 0, *sorted = ARENA_NEW(&m->scratch, uint32_t, n + 1);
     uint32_t *caused = ARENA_NEW(&m->scratch, uint32_t, n + 1); /* number + 1 of the first one */
     uint32_t *sibling = ARENA_NEW(&m->scratch, uint32_t, n + 1);
     uint8_t *needs = ARENA_NEW(&m->scratch, uint8_t, n + 1);
@@ -645,13 +642,12 @@ static void order_points(struct making *m)
             if (!needs[sorted[after]])
                 s->order[len++] = sorted[after];
         while (len < after || taken < len) {
-            if (taken == len) {
-                while (!needs[sorted[left]])
-                    left++;
-                drop_cause(s, sorted[left]);
-                needs[sorted[left]] = 0;
-                s->order[len++] = sorted[left];
-            }
+            for (; taken == len; left++)
+                if (needs[sorted[left]]) {
+                    drop_cause(s, sorted[left]);
+                    needs[sorted[left]] = 0;
+                    s->order[len++] = sorted[left];
+                }
             uint32_t point = s->order[taken++], next = point + 1;
             if (next < n && s->points[next].lane == s->points[point].lane &&
                 s->points[next].at_ns == now && !--needs[next])
