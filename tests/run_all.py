@@ -7,7 +7,7 @@ usage: run_all.py [--build build] [--suite NAME]... [--without NAME]... [--all] 
 
 The tests are those of `meson introspect --tests`, and any SCRIPTs. Those of the suite `slow` are left
 to .ci/run: they run with `--suite slow`, which is them alone, or with --all. The longest start first,
-by Meson's priorities; what must have the machine for itself comes last, one after the other. A program's cases are counted
+by Meson's priorities, after what must have the machine for itself, one after the other. A program's cases are counted
 from what it prints: TAP, or Python's unittest, or a last line `N passed, N failed[, N skipped]`;
 a program that prints none of these is one case. Each skipped case is printed with its reason. After the
 seconds that passed comes the CPU time. The last line is the sum; before it stands all that failing
@@ -464,15 +464,15 @@ def run_all(args, programs, seed, account):
             return Outcome(Tally(skips=[("all", f"it was not begun within {args.seconds:.0f} s")]))
         return run(program, seed)
 
+    for program in programs:  # first, as what waits for the others might be left out
+        if not program.is_parallel:
+            account(program, run_in_time(program))
     together = [program for program in programs if program.is_parallel]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         ends = {pool.submit(run_in_time, program): program for program in
                 sorted(together, key=lambda program: -program.priority)}
         for end in concurrent.futures.as_completed(ends):
             account(ends[end], end.result())
-    for program in programs:
-        if not program.is_parallel:
-            account(program, run_in_time(program))
 
 
 def run_again(args, programs, outcomes):
