@@ -47,6 +47,8 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct flame_request, view.rules.min_percent)},
     {0, "no-inlines", NULL, "give inlined functions no frames of their own",
      FILLS(struct flame_request, no_inlines)},
+    {0, "mine", NULL, "only the project's own code; the time of other frames is their callers'",
+     FILLS(struct flame_request, view.filter.only_own)},
     {0, "by-share", NULL, "colour functions by their own time, not by the kind of code",
      FILLS(struct flame_request, is_by_share)},
     {0, "up", NULL, "callees above their callers, not below",
@@ -192,7 +194,7 @@ static bool flame_write(void *context, struct out *out, struct err *e)
 }
 
 /* The names are those of the trees, which must live until the picture is written. */
-static bool flame_stacks(struct session *s, const struct flame_request *r, struct flame *f,
+static bool flame_stacks(struct session *s, struct flame_request *r, struct flame *f,
                          struct out *out, struct err *e)
 {
     struct call_trees_request wanted = {.direction = CALLS_FROM_ROOT,
@@ -201,6 +203,7 @@ static bool flame_stacks(struct session *s, const struct flame_request *r, struc
                                         .min_percent = r->view.rules.min_percent,
                                         .has_inlines = !r->no_inlines,
                                         .demangle = view_demangler(&r->view.session),
+                                        .through = &r->view.filter,
                                         .edits = &r->stacks};
     struct call_trees trees;
     bool ok = call_trees_make(&trees, s, &wanted, e);
@@ -248,9 +251,9 @@ static bool flame_report(struct session *s, void *request, struct out *out, stru
                                path_base_name(s->summary.program));
     if (s->folder && !r->view.is_model)
         return flame_stacks(s, r, &f, out, e);
-    if (r->depth || r->no_inlines || stack_edits_are_any(&r->stacks))
+    if (r->depth || r->no_inlines || r->view.filter.only_own || stack_edits_are_any(&r->stacks))
         return err_set(e,
-                       "%s: --depth, --no-inlines, --fold-recursion and --drop-... are for "
+                       "%s: --depth, --no-inlines, --mine, --fold-recursion and --drop-... are for "
                        "recorded stacks, of which a plain profile and --model have none",
                        s->program);
     double least = r->view.rules.min_percent / percent;

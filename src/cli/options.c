@@ -199,6 +199,8 @@ static const struct option_row FILTER[] = {
      TAKEN_BY(take_ignore)},
     {0, "select", "PLACE", "show only what is in FILE, FILE:LINE or FILE:FUNCTION",
      TAKEN_BY(take_place)},
+    {0, "mine", NULL, "show only the project's own code, not libraries, kernel and waits",
+     FILLS(struct view_options, filter.only_own)},
 };
 const struct option_set filter_set = SET("Which functions", FILTER);
 

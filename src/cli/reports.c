@@ -53,12 +53,21 @@ static const struct option_row FLAT_OPTIONS[] = {
      FILLS(struct flat_request, view.session.has_hosts)},
 };
 
+/* What own code costs is mostly in what it calls. */
+static void own_by_total(const struct view_options *o, struct view_rules *rules)
+{
+    if (o->filter.only_own && !rules->has_sort) {
+        rules->has_sort = true;
+        rules->sort = BY_TOTAL;
+    }
+}
+
 /* Rows of a recording that say nothing: a function that only calls others has no time of its own,
  * and `graph` shows it. Sorted by anything else, searched for, or for a program, they stay. */
 static bool flat_leaves_out_idle(const struct session *s, const struct view_options *o)
 {
     return s->folder && !o->print.format && !o->filter.focus.len && !o->filter.places.len &&
-           (!o->rules.has_sort || o->rules.sort == BY_SELF);
+           !o->filter.only_own && (!o->rules.has_sort || o->rules.sort == BY_SELF);
 }
 
 /* The table is made also if the base could not be opened, which costs little and keeps one way
@@ -74,7 +83,13 @@ static bool flat_print_functions(struct session *s, const struct flat_request *r
     struct view_rules rules = r->view.rules;
     if (!has_base && flat_leaves_out_idle(s, &r->view))
         rules.idle_percent = IDLE_PERCENT;
+    own_by_total(&r->view, &rules);
     flat_make(&table, &s->summary, &s->graph, &s->names, &rules, &s->arena);
+    const struct filter *filter = &r->view.filter;
+    bool is_chosen = filter->focus.len || filter->ignore.len || filter->places.len ||
+                     filter->only_own || rules.has_sort;
+    if (!is_chosen && !has_base)
+        flat_find_own(&table, &s->functions, session_objects(s));
     struct report_input in = {.names = &s->names, .flat = &table, .base = has_base ? &base : NULL};
     if (ok)
         print_report(REPORT_FLAT, &in, &r->view.print, out);
@@ -221,6 +236,7 @@ static bool lines_report(struct session *s, void *request, struct out *out, stru
     enum { FIRST_LINES = 40 };
     struct view_rules rules = r->view.rules;
     bool are_first = lines_are_first(&r->view);
+    own_by_total(&r->view, &rules);
     if (are_first)
         rules.limit = FIRST_LINES;
     lines_make(&table, &in, &rules, &s->arena);

@@ -89,6 +89,10 @@ struct object *object_open_memory(struct bytes image, const char *name, enum obj
 void object_close(struct object *o);
 
 const char *object_path(const struct object *o);
+
+/* Whether a file is one that a distribution installs, by its path. */
+bool object_is_system(const char *path);
+
 uint8_t object_word(const struct object *o); /* 4 or 8: the size of a pointer (x32: 4) */
 bool object_is_big_endian(const struct object *o);
 uint16_t object_machine(const struct object *o); /* EM_... of <elf.h> */

@@ -87,6 +87,16 @@ const char *object_path(const struct object *o)
     return o->path;
 }
 
+bool object_is_system(const char *path)
+{
+    static const char *const FOLDERS[] = {"/usr/",   "/lib/", "/lib32/",
+                                          "/lib64/", "/bin/", "/sbin/"};
+    bool is_found = false;
+    for (size_t i = 0; i < sizeof FOLDERS / sizeof *FOLDERS; i++)
+        is_found |= !strncmp(path, FOLDERS[i], strlen(FOLDERS[i]));
+    return is_found && strncmp(path, "/usr/local/", 11) != 0;
+}
+
 uint8_t object_word(const struct object *o)
 {
     return o->self.header.e_ident[EI_CLASS] == ELFCLASS32 ? 4 : 8;

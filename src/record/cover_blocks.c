@@ -61,16 +61,6 @@ struct covering {
 /* --- objects -----------------------------------------------------------------------------------
  */
 
-/* What a distribution installs is not under test, unless it is the program itself. */
-static bool path_is_of_system(const char *path)
-{
-    static const char *const FOLDERS[] = {"/usr/", "/lib", "/bin/", "/sbin/"};
-    bool is_found = false;
-    for (size_t i = 0; i < sizeof FOLDERS / sizeof *FOLDERS; i++)
-        is_found |= !strncmp(path, FOLDERS[i], strlen(FOLDERS[i]));
-    return is_found && strncmp(path, "/usr/local/", 11);
-}
-
 /* Read when a process first has it; only its number plus one is kept. The first one is the
  * program. */
 static void *covering_file(void *context, struct object *opened, const char *path, bool *keeps)
@@ -80,7 +70,7 @@ static void *covering_file(void *context, struct object *opened, const char *pat
     if (!o.path)
         memory_exhausted(strlen(path));
     *keeps = true;
-    o.is_left_out = c->out->objects.len && !c->takes_all && path_is_of_system(path);
+    o.is_left_out = c->out->objects.len && !c->takes_all && object_is_system(path);
     if (!o.object)
         o.why = "cannot be read";
     else if (o.is_left_out)

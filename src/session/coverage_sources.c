@@ -128,19 +128,6 @@ static const char *below(const char *root, const char *path)
     return !strncmp(path, root, len) && path[len] == '/' ? path + len + 1 : NULL;
 }
 
-/* Sources that come with the system or its compilers. */
-static bool is_system(const char *path)
-{
-    static const char *const PLACES[] = {"/usr/include/", "/usr/lib/",           "/usr/lib64/",
-                                         "/usr/libexec/", "/usr/local/include/", "/usr/local/lib/"};
-    for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++)
-        if (!strncmp(path, PLACES[i], strlen(PLACES[i])))
-            return true;
-    /* A cross compiler's: /usr/TARGET/include/ */
-    const char *slash = strncmp(path, "/usr/", 5) ? NULL : strchr(path + 5, '/');
-    return slash && !strncmp(slash, "/include/", 9);
-}
-
 /* Patterns may be written for the whole path or for what is shown. */
 static bool matches(const char *const *patterns, size_t len, const char *path, const char *shown)
 {
@@ -156,8 +143,9 @@ static bool is_wanted(struct source_names *n, const char *path)
     const struct source_filter *w = n->filter;
     const char *shown = below(w->root, path);
     /* Whoever works in the system's sources sees them; `/` is no project that has them. */
-    bool is_inside = shown && is_system(path) && is_system(arena_printf(&n->arena, "%s/", w->root));
-    if (!is_inside && !w->keeps_system && !w->include.len && is_system(path)) {
+    bool is_inside = shown && source_is_system(path) &&
+                     source_is_system(arena_printf(&n->arena, "%s/", w->root));
+    if (!is_inside && !w->keeps_system && !w->include.len && source_is_system(path)) {
         n->system_sources++;
         return false;
     }

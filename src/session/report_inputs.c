@@ -310,6 +310,18 @@ void call_trees_shorten_names(struct call_trees *c)
     names_shorten(&c->names, is_shown);
 }
 
+/* Frames of others give their time to their callers, as those of --drop-function do. */
+static void leave_out_foreign(struct call_trees *c)
+{
+    struct call_frames *frames = &c->frames.frames;
+    const struct functions *f = &c->frames.functions;
+    bool *is_left_out = ARENA_NEW(&c->session->arena, bool, f->len);
+    for (uint32_t i = 0; i < f->len; i++)
+        is_left_out[i] = (frames->is_left_out && frames->is_left_out[i]) ||
+                         !function_is_own(f, i, session_objects(c->session)[f->at[i].object]);
+    frames->is_left_out = is_left_out;
+}
+
 /* The weights of nodes with a function of the filter on their stack, and 0 of others. Inlined
  * functions count, as they are rows of the tree. One pass over the nodes, in memory of the session:
  * the tree is made from what is returned. */
@@ -371,6 +383,8 @@ bool call_trees_make(struct call_trees *c, struct session *s, const struct call_
     /* Other stacks weigh nothing: shares stay those of all samples, and what is left out shows as
      * missing from the whole. */
     const double *weights = from->weights.node;
+    if (q->through && q->through->only_own)
+        leave_out_foreign(c);
     if (q->through && (q->through->focus.len || q->through->places.len)) {
         if (!filter_is_known(q->through, &c->names, s->program, e))
             return false;

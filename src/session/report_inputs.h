@@ -78,7 +78,8 @@ static inline bool stack_edits_are_any(const struct stack_edits *edits)
 struct call_trees_request {
     enum call_direction direction;
     const char *function;            /* a name as functions_named() takes it; NULL: all stacks */
-    struct filter *through;          /* only stacks with a function of its `focus` and places */
+    struct filter *through;          /* only stacks with a function of its `focus` and places, and
+                                      * of those the frames of own code alone (`only_own`) */
     uint64_t depth;                  /* levels; 0: all */
     uint64_t limit;                  /* rows; 0: as many as can be read */
     double min_percent;              /* negative: as is usual */

@@ -47,6 +47,12 @@ const char *source_mapped(const struct source_search *s, const char *recorded, s
 
 /* Folders whose files may be published. What names a source (debug information, a `#line`, a
  * tracefile) is input, and may name any file that the user can read. */
+/* Whether a source comes with the system or its C compilers, by its path. */
+bool source_is_system(const char *path);
+
+/* The same, or with the toolchain or the packages of another language (Rust, Go, Python). */
+bool source_is_foreign(const char *path);
+
 struct source_folders {
     struct arena *arena;
     VEC(const char *) roots; /* without links */

@@ -136,6 +136,30 @@ void flat_make(struct flat *t, const struct summary *s, const struct graph *g, s
     arena_deinit(&scratch);
 }
 
+/* The most first, by insertion into the few that are kept: debug information is asked about those
+ * alone that would be among them. */
+void flat_find_own(struct flat *t, const struct functions *f, struct object *const *objects)
+{
+    static const double LEAST = 0.01, MOST = 0.95;
+    const struct summary *s = t->summary;
+    if (!t->len || !s->stacks ||
+        function_is_own(f, t->rows[0].function, objects[f->at[t->rows[0].function].object]))
+        return;
+    const double *total = s->stacks->inclusive;
+    for (uint32_t i = 0; i < f->len; i++) {
+        double share = summary_share(s, total[i]);
+        uint32_t at = t->own_len;
+        if (share < LEAST || share > MOST ||
+            (at == FLAT_OWN && total[i] <= total[t->own[at - 1]]) ||
+            !function_is_own(f, i, objects[f->at[i].object]))
+            continue;
+        for (at = at < FLAT_OWN ? at : FLAT_OWN - 1; at && total[t->own[at - 1]] < total[i]; at--)
+            t->own[at] = t->own[at - 1];
+        t->own[at] = i;
+        t->own_len += t->own_len < FLAT_OWN;
+    }
+}
+
 /* --- shares -------------------------------------------------------------------------------------
  */
 

@@ -24,6 +24,7 @@
 #include "base/path.h"
 #include "base/sort.h"
 #include "base/vec.h"
+#include "source/source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +106,23 @@ bool function_place(const struct functions *f, uint32_t function, struct object 
     }
     *file = is_known ? *file : NULL;
     return is_known;
+}
+
+bool function_is_own(const struct functions *f, uint32_t function, struct object *o)
+{
+    static const char *const START[] = {
+        "_start", "_init", "_fini", "frame_dummy", "register_tm_clones", "deregister_tm_clones"};
+    const struct function *at = &f->at[function];
+    const char *file = at->line ? at->file : NULL, *path = o ? object_path(o) : NULL;
+    uint32_t line;
+    if (!path || !function_has_code(at) || object_is_system(path) || source_is_foreign(path))
+        return false;
+    if (file || function_place(f, function, o, &file, &line))
+        return !source_is_foreign(file);
+    for (size_t i = 0; i < sizeof START / sizeof *START; i++)
+        if (!strcmp(at->name, START[i]))
+            return false;
+    return !at->is_made && at->name[0] != '.' && at->name[0] != '['; /* .plt */
 }
 
 void functions_locate(struct functions *f, struct object *o)

@@ -142,6 +142,12 @@ const char *function_range_name(uint64_t address, const char *file, struct arena
 bool function_place(const struct functions *f, uint32_t function, struct object *o,
                     const char **file, uint32_t *line);
 
+/* Whether a function is the project's own code: in an object outside of the system's folders, and
+ * of a source that neither the system nor a toolchain brought. What debug information knows no
+ * source of is own code but for what starts programs. What is made up for waits and the kernel is
+ * not. */
+bool function_is_own(const struct functions *f, uint32_t function, struct object *o);
+
 /* Fills file and line of every function from the object's debug information, once. Code without a
  * line counts as code without a file, as in GNU gprof. */
 void functions_locate(struct functions *f, struct object *o);

@@ -473,15 +473,18 @@ static int lines_by_name(uint32_t left, uint32_t right, const void *context)
 }
 
 static bool lines_passes(struct lines_table *t, const struct lines_row *r,
-                         const struct view_rules *rules)
+                         const struct view_rules *rules, struct object *const *objects)
 {
     double share = summary_share(t->summary, t->has_totals ? r->total : r->self);
+    struct object *object = objects[t->functions.at[r->function].object];
     return 100 * share >= rules->min_percent &&
+           (!rules->filter->only_own || function_is_own(&t->functions, r->function, object)) &&
            filter_admits(rules->filter, &t->names, r->function);
 }
 
 /* Sorts the rows, drops those that the rules do not want, and says how sure the others are. */
-static void lines_choose_rows(struct lines_table *t, const struct view_rules *rules)
+static void lines_choose_rows(struct lines_table *t, const struct view_rules *rules,
+                              struct object *const *objects)
 {
     struct arena scratch = {0};
     uint32_t len = t->len;
@@ -528,7 +531,7 @@ static void lines_choose_rows(struct lines_table *t, const struct view_rules *ru
     for (uint32_t i = 0; i < len; i++) {
         struct lines_row *r = &t->rows[i];
         t->has_fractions |= r->self != floor(r->self) || r->total != floor(r->total);
-        if ((rules->limit && t->len >= rules->limit) || !lines_passes(t, r, rules)) {
+        if ((rules->limit && t->len >= rules->limit) || !lines_passes(t, r, rules, objects)) {
             t->omitted.lines++;
             t->omitted.self += r->self;
             continue;
@@ -657,6 +660,6 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
     vec_free(&p.all);
     names_init(&t->names, &t->functions, in->demangle, a);
     lines_find_lineless(t, in, a);
-    lines_choose_rows(t, rules);
+    lines_choose_rows(t, rules, in->objects);
     arena_deinit(&scratch);
 }

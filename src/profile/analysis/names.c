@@ -427,6 +427,10 @@ static int by_file_and_line(uint32_t left, uint32_t right, const void *context)
 
 void filter_locate(struct filter *f, struct functions *functions, struct object *const *objects)
 {
+    bool *is_own = f->only_own ? ARENA_NEW(&f->arena, bool, functions->len) : NULL;
+    for (uint32_t i = 0; is_own && i < functions->len; i++)
+        is_own[i] = function_is_own(functions, i, objects[functions->at[i].object]);
+    f->is_own = is_own;
     if (!f->places.len)
         return;
     for (uint32_t i = 0; i < functions->len; i++) {
@@ -483,7 +487,7 @@ static bool any_matches(const struct name_pattern *at, size_t len, struct names 
 
 bool filter_admits(const struct filter *f, struct names *names, uint32_t function)
 {
-    return is_in_places(f, names, function) &&
+    return (!f->is_own || f->is_own[function]) && is_in_places(f, names, function) &&
            (!f->focus.len || any_matches(f->focus.at, f->focus.len, names, function)) &&
            !any_matches(f->ignore.at, f->ignore.len, names, function);
 }

@@ -126,6 +126,8 @@ struct filter {
     VEC(struct name_pattern) focus, ignore;
     VEC(struct filter_place) places;
     const uint32_t *last_lines; /* per function, where it ends; NULL: the functions are lines */
+    bool only_own;              /* the project's own code alone (function_is_own()) */
+    const bool *is_own;         /* per function; NULL: as last_lines */
     struct arena arena;
 };
 
@@ -142,7 +144,8 @@ MUST_CHECK bool filter_place_parse(struct filter_place *out, const char *place, 
                                    struct err *e);
 MUST_CHECK bool filter_add_place(struct filter *f, const char *place, struct err *e);
 
-/* Finds out where functions begin and end, if places were named; before they are asked about.
+/* Finds out where functions begin and end, if places were named, and which are the project's own,
+ * if that is asked for; before they are asked about.
  * `objects` are by function.object, with NULL elements. */
 void filter_locate(struct filter *f, struct functions *functions, struct object *const *objects);
 void filter_deinit(struct filter *f);

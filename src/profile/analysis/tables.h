@@ -33,6 +33,8 @@ struct flat_row {
     struct interval interval;        /* of self's share of the samples */
 };
 
+enum { FLAT_OWN = 5 };
+
 struct flat {
     const struct summary *summary;
     struct flat_row *rows;
@@ -45,6 +47,8 @@ struct flat {
     } omitted;
     bool has_fractions; /* some self is not a whole number of samples */
     bool shows_model;
+    uint32_t own[FLAT_OWN]; /* flat_find_own(): functions of the project, most total time first */
+    uint32_t own_len;
 };
 
 /* What rows are sorted by; ties go to self time, calls, then name. */
@@ -65,6 +69,10 @@ struct view_rules {
 /* Rows of all functions of the graph that pass the filter, sorted, and cut at the limit. */
 void flat_make(struct flat *t, const struct summary *s, const struct graph *g, struct names *names,
                const struct view_rules *rules, struct arena *a);
+
+/* Finds the project's own functions with the most total time, if the first row is of other code.
+ * Those that all but all samples went through, as main(), say nothing, and are left out. */
+void flat_find_own(struct flat *t, const struct functions *f, struct object *const *objects);
 
 /* Per call, in samples; negative: there were no calls, or no samples. Recursion is divided out of
  * the total, since it is inclusive. */

@@ -460,6 +460,27 @@ static void text_rest(struct out *out, const struct text_columns *l, const struc
     out_spaces(out, 2 + (size_t)others_width(&s->others));
 }
 
+/* What leads by self time may be anybody's: memcpy, the kernel, a wait. What of the program led
+ * there stands in front. */
+static void text_own(struct out *out, const struct report_input *in)
+{
+    const struct flat *t = in->flat;
+    const struct summary *s = t->summary;
+    if (!t->own_len)
+        return;
+    out_str(out, "\ntotal%  total s  your functions by total\n");
+    for (uint32_t i = 0; i < t->own_len; i++) {
+        double total = s->stacks->inclusive[t->own[i]], share = summary_share(s, total);
+        text_heat_on(out, &in->style, share);
+        out_fixed(out, 100 * share, 6, 2);
+        text_heat_off(out, &in->style, share);
+        out_fixed(out, summary_time(s, total), 9, text_time_decimals(s));
+        out_str(out, "  ");
+        text_function_behind(out, in->names, t->own[i], &in->style, 17);
+        out_char(out, '\n');
+    }
+}
+
 /* Head, notes, table, rests, legend, and which columns had no room. A filter that lets nothing pass
  * says so: an empty table looks like an empty profile. */
 void flat_text(struct out *out, const struct report_input *in)
@@ -474,6 +495,7 @@ void flat_text(struct out *out, const struct report_input *in)
     text_fit(&l, in, besides);
     text_summary(out, s);
     text_notes(out, s);
+    text_own(out, in);
     out_printf(out, "\n%*s", indent, "");
     text_columns_head(out, &l);
     others_head(out, &s->others);
@@ -484,8 +506,10 @@ void flat_text(struct out *out, const struct report_input *in)
         text_row(out, &l, in, &t->rows[i], used);
     }
     if (!t->len && t->omitted.functions)
-        out_str(out, "No function to show: none that was measured passes --function, --ignore and "
-                     "--min-percent.\n");
+        out_str(
+            out,
+            "No function to show: none that was measured passes --function, --mine, --ignore and "
+            "--min-percent.\n");
     if (t->omitted.functions) {
         running += t->omitted.self;
         out_spaces(out, (size_t)indent);

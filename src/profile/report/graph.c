@@ -364,9 +364,9 @@ void graph_text(struct out *out, const struct report_input *in)
     text_head(out, &l);
     out_parallel(out, (t->len + ENTRIES_A_PIECE - 1) / ENTRIES_A_PIECE, 0, text_entries, &listing);
     if (!t->len && t->omitted)
-        out_str(out,
-                "No entry to show: no function that was measured passes --function, --ignore and "
-                "--min-percent.\n");
+        out_str(out, "No entry to show: no function that was measured passes --function, --mine, "
+                     "--ignore and "
+                     "--min-percent.\n");
     if (t->omitted)
         out_printf(out, "%" PRIu32 " more entr%s not shown\n", t->omitted,
                    t->omitted == 1 ? "y is" : "ies are");

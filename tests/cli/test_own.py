@@ -1,0 +1,93 @@
+"""The project's own code in front: what counts as own, `flat`'s table of it, and --mine in all reports."""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness import NM, main, monarc, monarc_json
+
+sys.dont_write_bytecode = True
+from run_file import FILE, PERIOD, Run  # noqa: E402
+
+# Functions of other folders than the project's, as far as debug information knows.
+SOURCE = """#define APART __attribute__((noinline, noipa))
+# 1 "/usr/include/copy.h"
+APART int copy(int x) { return x * 3; }
+# 1 "/rustc/0123/library/core/src/slice.rs"
+APART int slice(int x) { return copy(x) + 2; }
+# 1 "/opt/go/pkg/mod/example.com/m@v1/m.go"
+APART int module(int x) { return x + 4; }
+# 10 "prog.c"
+APART int render(int x) { return slice(x) + 1; }
+APART int load(int x) { return module(x) + 1; }
+int main(int argc, char **argv) { (void)argv; return render(argc) + load(argc); }
+"""
+OWN = {"main", "render", "load"}
+STACKS = [(["main", "render", "slice", "copy"], 60), (["main", "render"], 10), (["main", "load", "module"], 25), (["main"], 5)]
+
+
+class Own(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.dir = Path(cls.scratch.name)
+        (cls.dir / "prog.c").write_text(SOURCE)
+        subprocess.run(["gcc", "-O1", "-g", "-Wl,--build-id=none", "prog.c", "-o", "prog"], cwd=cls.dir, check=True)
+        text = subprocess.run([*NM, "prog"], cwd=cls.dir, capture_output=True, text=True, check=True).stdout
+        cls.at = {words[2]: int(words[0], 16) for words in map(str.split, text.splitlines()) if len(words) == 3}
+        cls.recording = cls.record("r", STACKS)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    @classmethod
+    def record(cls, name, stacks):
+        count = sum(n for _, n in stacks)
+        run = Run("prog", stacks=count, whole=count, user=count * PERIOD)
+        file = run.object(FILE, str(cls.dir / "prog"), high=0x100000)
+        run.process(7, 1, file, "prog", user=count * PERIOD)
+        run.thread(0, 7, "prog", count * PERIOD)
+        for stack, samples in stacks:
+            run.sample([(file, cls.at[function] + 1) for function in stack], samples)
+        return run.write(cls.dir / name)
+
+    def text(self, *arguments):
+        answer = monarc(*arguments, "--force", cwd=self.dir)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        return answer.stdout.decode()
+
+    def test_own_functions_stand_in_front(self):
+        text = self.text("flat", self.recording)
+        table = text.split("your functions by total\n")[1].split("\n\n")[0]
+        self.assertEqual([line.split() for line in table.splitlines()],
+                         [["70.00", "0.070", "render"], ["25.00", "0.025", "load"]])  # all went through main()
+        self.assertLess(text.index("your functions"), text.index("self%"))
+        for options in ["--mine"], ["--function", "copy"], ["--sort", "total"]:
+            self.assertNotIn("your functions", self.text("flat", *options, self.recording), options)
+        led = self.record("led", [(["main", "render"], 60), (["main", "render", "slice", "copy"], 20)])
+        self.assertNotIn("your functions", self.text("flat", led))
+
+    def test_flat_and_lines_of_own_code(self):
+        functions = monarc_json("flat", "--mine", "--force", self.recording, cwd=self.dir)["functions"]
+        self.assertEqual([f["name"] for f in functions], ["main", "render", "load"])  # by total
+        self.assertEqual([f["total_samples"] for f in functions], [100, 70, 25])
+        lines = monarc_json("lines", "--mine", "--force", self.recording, cwd=self.dir)["lines"]
+        self.assertEqual({line["file"].split("/")[-1] for line in lines}, {"prog.c"})
+        self.assertEqual({line["name"] for line in lines}, OWN)
+
+    def test_trees_of_own_code(self):
+        rows = monarc_json("graph", "--mine", "--tree", "--force", self.recording, cwd=self.dir)["trees"][0]["rows"]
+        self.assertEqual([(r["name"], r["depth"], r["total_samples"], r["self_samples"]) for r in rows],
+                         [("main", 0, 100, 5), ("render", 1, 70, 70), ("load", 1, 25, 25)])
+        picture = self.text("flame", "--mine", "-o", "-", self.recording)
+        for function in OWN:
+            self.assertIn(f">{function}", picture)
+        for function in "copy", "slice", "module":
+            self.assertNotIn(f">{function}", picture)
+
+
+if __name__ == "__main__":
+    main()
