@@ -318,7 +318,7 @@ static void leave_out_foreign(struct call_trees *c)
     bool *is_left_out = ARENA_NEW(&c->session->arena, bool, f->len);
     for (uint32_t i = 0; i < f->len; i++)
         is_left_out[i] = (frames->is_left_out && frames->is_left_out[i]) ||
-                         !function_is_own(f, i, session_objects(c->session)[f->at[i].object]);
+                         !function_is_own(f, i, session_objects(c->session));
     frames->is_left_out = is_left_out;
 }
 

@@ -142,8 +142,7 @@ void flat_find_own(struct flat *t, const struct functions *f, struct object *con
 {
     static const double LEAST = 0.01, MOST = 0.95;
     const struct summary *s = t->summary;
-    if (!t->len || !s->stacks ||
-        function_is_own(f, t->rows[0].function, objects[f->at[t->rows[0].function].object]))
+    if (!t->len || !s->stacks || function_is_own(f, t->rows[0].function, objects))
         return;
     const double *total = s->stacks->inclusive;
     for (uint32_t i = 0; i < f->len; i++) {
@@ -151,7 +150,7 @@ void flat_find_own(struct flat *t, const struct functions *f, struct object *con
         uint32_t at = t->own_len;
         if (share < LEAST || share > MOST ||
             (at == FLAT_OWN && total[i] <= total[t->own[at - 1]]) ||
-            !function_is_own(f, i, objects[f->at[i].object]))
+            !function_is_own(f, i, objects))
             continue;
         for (at = at < FLAT_OWN ? at : FLAT_OWN - 1; at && total[t->own[at - 1]] < total[i]; at--)
             t->own[at] = t->own[at - 1];

@@ -108,14 +108,16 @@ bool function_place(const struct functions *f, uint32_t function, struct object 
     return is_known;
 }
 
-bool function_is_own(const struct functions *f, uint32_t function, struct object *o)
+bool function_is_own(const struct functions *f, uint32_t function, struct object *const *objects)
 {
     static const char *const START[] = {
         "_start", "_init", "_fini", "frame_dummy", "register_tm_clones", "deregister_tm_clones"};
     const struct function *at = &f->at[function];
+    /* What is made up may name no object. */
+    struct object *o = function_has_code(at) ? objects[at->object] : NULL;
     const char *file = at->line ? at->file : NULL, *path = o ? object_path(o) : NULL;
     uint32_t line;
-    if (!path || !function_has_code(at) || object_is_system(path) || source_is_foreign(path))
+    if (!path || object_is_system(path) || source_is_foreign(path))
         return false;
     if (file || function_place(f, function, o, &file, &line))
         return !source_is_foreign(file);

@@ -145,8 +145,8 @@ bool function_place(const struct functions *f, uint32_t function, struct object 
 /* Whether a function is the project's own code: in an object outside of the system's folders, and
  * of a source that neither the system nor a toolchain brought. What debug information knows no
  * source of is own code but for what starts programs. What is made up for waits and the kernel is
- * not. */
-bool function_is_own(const struct functions *f, uint32_t function, struct object *o);
+ * not. `objects` are by function.object, with NULL elements. */
+bool function_is_own(const struct functions *f, uint32_t function, struct object *const *objects);
 
 /* Fills file and line of every function from the object's debug information, once. Code without a
  * line counts as code without a file, as in GNU gprof. */

@@ -476,9 +476,8 @@ static bool lines_passes(struct lines_table *t, const struct lines_row *r,
                          const struct view_rules *rules, struct object *const *objects)
 {
     double share = summary_share(t->summary, t->has_totals ? r->total : r->self);
-    struct object *object = objects[t->functions.at[r->function].object];
     return 100 * share >= rules->min_percent &&
-           (!rules->filter->only_own || function_is_own(&t->functions, r->function, object)) &&
+           (!rules->filter->only_own || function_is_own(&t->functions, r->function, objects)) &&
            filter_admits(rules->filter, &t->names, r->function);
 }
 

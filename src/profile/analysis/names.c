@@ -429,7 +429,7 @@ void filter_locate(struct filter *f, struct functions *functions, struct object 
 {
     bool *is_own = f->only_own ? ARENA_NEW(&f->arena, bool, functions->len) : NULL;
     for (uint32_t i = 0; is_own && i < functions->len; i++)
-        is_own[i] = function_is_own(functions, i, objects[functions->at[i].object]);
+        is_own[i] = function_is_own(functions, i, objects);
     f->is_own = is_own;
     if (!f->places.len)
         return;
