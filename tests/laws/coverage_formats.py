@@ -95,11 +95,16 @@ def of_gcovr(text):
 
 
 def of_markdown(text):
-    found = {}
+    """Its totals, and the sums of its rows, of which there are a hundred at most."""
+    found, cell = {}, r" (?:-|\S+ % \((\d+)/(\d+)\)) \|"
+    rows = re.findall(rf"^\| .+? \|{cell}{cell}{cell}$", text, re.M)
     for what in ("lines", "functions", "branches"):
         row = re.search(rf"^\| {what} \| \S+ ?%? \| (\d+) \| (\d+) \|$", text, re.M)
         if row:
             found[what] = tuple(map(int, row.groups()))
+    for i, what in enumerate(("lines", "functions", "branches")):
+        added = tuple(sum(int(row[2 * i + k] or 0) for row in rows) for k in (0, 1))
+        assert len(rows) == 100 or added == found.get(what, (0, 0)), f"{what}: totals {found.get(what)}, rows {added}"
     return found
 
 
