@@ -112,6 +112,24 @@ struct arch_call {
     uint64_t target, pointer;
 };
 
+/* What one instruction does to the stack pointer (sp) and to the registers that a function must
+ * give back to its caller, for following code from where a frame is to where it returns. */
+enum arch_flow { FLOW_ENDS, FLOW_ON, FLOW_CALL, FLOW_BRANCH, FLOW_JUMP, FLOW_RETURN };
+enum arch_sp { SP_MOVED, SP_FROM_FP, SP_LOST };
+
+struct arch_effect {
+    enum arch_flow flow; /* FLOW_ENDS: it leads nowhere, or where is not known */
+    unsigned len;
+    uint64_t target; /* of a branch, or a jump */
+    enum arch_sp sp; /* what it is after: sp or fp before, and `by` */
+    int64_t by;
+    bool sets_fp; /* to the stack pointer before, and `fp_by` */
+    int64_t fp_by;
+    bool restores, restores_by_fp; /* `number`, from what sp or fp before and `slot` point to */
+    unsigned number;
+    int64_t slot;
+};
+
 /* One machine, in groups by who asks: symbols and code for objfile, stacks for unwind, the kernel's
  * words for record, names of system calls for reports. */
 struct arch {
@@ -180,6 +198,10 @@ struct arch {
     uint64_t (*jump_pointer)(const uint8_t code[16], uint64_t address);
     bool (*frame_room)(const uint8_t *code, size_t len, uint64_t *room);
     bool (*takes_stack)(const uint8_t *code, size_t len);
+    /* For follow_code.c; NULL, both: code is not followed on this machine. What the instruction at
+     * `address` does, and whether code ends the thread, as what a thread's function returns to. */
+    void (*effect)(const uint8_t code[16], uint64_t address, struct arch_effect *out);
+    bool (*ends_thread)(const uint8_t code[16]);
     /* The length of an instruction that does nothing, as assemblers pad with; 0: it is another.
      * NULL: nothing falls through padding. */
     unsigned (*padding_len)(const uint8_t code[16]);

@@ -347,3 +347,11 @@ struct rule rule_make(struct unwind_tables *t, uint64_t address)
     set->rule[0] = rule;
     return rule;
 }
+
+void rule_replace(struct unwind_tables *t, uint64_t address, struct rule rule)
+{
+    struct rule_set *set = rule_set_of(&t->cache, address);
+    for (int i = 0; i < RULE_WAYS; i++)
+        if (set->address[i] == address)
+            set->rule[i] = rule;
+}

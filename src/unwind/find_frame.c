@@ -35,16 +35,13 @@ enum {
     MOST_CODE = 1 << 13,
 };
 
-/* What a call may have called. */
-enum call_kind { CALL_NONE, CALL_OTHER, CALL_ANY, CALL_THIS };
-
 /* One search: of the frame of the function at `start`. */
 struct frame_search {
     struct walker *w;
     uint64_t start, end;
 };
 
-static bool search_code(const struct walker *w, uint64_t address, uint8_t *code, size_t len)
+bool walk_code(const struct walker *w, uint64_t address, uint8_t *code, size_t len)
 {
     for (size_t i = 0; i < len; i += 8) {
         uint64_t word;
@@ -56,16 +53,16 @@ static bool search_code(const struct walker *w, uint64_t address, uint8_t *code,
 }
 
 /* What the call before a return address calls: the function at `start`? */
-static enum call_kind search_call(struct walker *w, uint64_t return_address, uint64_t start)
+enum call_kind walk_call(struct walker *w, uint64_t return_address, uint64_t start)
 {
     uint8_t before[8], code[16];
     struct unwind_module module;
     struct arch_call call;
     if (!return_address || !walk_is_code(w, return_address - 1, &module) ||
-        !search_code(w, return_address - sizeof before, before, sizeof before) ||
+        !walk_code(w, return_address - sizeof before, before, sizeof before) ||
         !w->arch->call_before(before, return_address, &call))
         return CALL_NONE;
-    if (call.target && call.target != start && search_code(w, call.target, code, sizeof code))
+    if (call.target && call.target != start && walk_code(w, call.target, code, sizeof code))
         call.pointer = w->arch->jump_pointer(code, call.target); /* an entry of a PLT? */
     if (call.pointer &&
         !w->stack->read(w->stack->context, call.pointer, &call.target)) /* not to be had */
@@ -91,7 +88,7 @@ static bool search_leads_on(struct walker *w, uint64_t at, bool *is_proved)
         return true;
     *is_proved = true;
     return fp > at && fp % FRAME_ALIGNMENT == 0 && memory_word(&w->memory, fp + 8, &outer) &&
-           search_call(w, outer, fde.start + module.bias) != CALL_NONE;
+           walk_call(w, outer, fde.start + module.bias) != CALL_NONE;
 }
 
 /* Whether the function takes stack as it goes. One that is too long to be read may. */
@@ -102,7 +99,7 @@ static bool search_takes_more(const struct frame_search *s)
     if (s->end - s->start > MOST_CODE)
         return true;
     for (uint64_t at = s->start; at < s->end; at += STEP)
-        if (!search_code(s->w, at, code, sizeof code) || s->w->arch->takes_stack(code, sizeof code))
+        if (!walk_code(s->w, at, code, sizeof code) || s->w->arch->takes_stack(code, sizeof code))
             return true;
     return false;
 }
@@ -115,7 +112,7 @@ static bool search_fits(const struct frame_search *s, uint64_t at, bool is_there
     if (!memory_word(&s->w->memory, at, &fp) ||
         !memory_word(&s->w->memory, at + 8, &return_address))
         return false;
-    enum call_kind kind = search_call(s->w, return_address, s->start);
+    enum call_kind kind = walk_call(s->w, return_address, s->start);
     if (kind == CALL_NONE || !search_leads_on(s->w, at, &is_proved))
         return false;
     if (is_there && kind == CALL_OTHER)
@@ -132,7 +129,7 @@ bool walk_find_frame(struct walker *w, const struct fde *fde)
     if (!w->keeps_registers || !a->call_before || !w->stack->read || !is_known(&w->r, w->sp))
         return false;
     uint64_t sp = w->r.at[w->sp], room = 0;
-    bool is_found = search_code(w, s.start, code, sizeof code) &&
+    bool is_found = walk_code(w, s.start, code, sizeof code) &&
                     a->frame_room(code, sizeof code, &room) && search_fits(&s, sp + room, true);
     uint64_t at = (sp + room + FRAME_ALIGNMENT - 1) & ~(uint64_t)(FRAME_ALIGNMENT - 1);
     at = is_found ? sp + room : at;

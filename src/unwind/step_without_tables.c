@@ -1,10 +1,11 @@
 /* From a frame to its caller where no table covers the code.
  *
- * In this order: what signal handlers return to; where clone() makes a thread; where the kernel
- * starts a process; a function that has just begun or is about to end, by the instruction at its pc
- * or by the return address in its register; and the link to the caller's frame that functions leave
- * in the stack. Such a link is believed if it lies further out than the stack pointer and has a
- * return address into mapped code beside it.
+ * In this order: what signal handlers return to; where clone() makes a thread; what the code
+ * does until it returns (follow_code.c); where the kernel starts a process; a function that has
+ * just begun or is about to end, by the instruction at its pc or by the return address in its
+ * register; and the link to the caller's frame that functions leave in the stack. Such a link is
+ * believed if it lies further out than the stack pointer and has a return address into mapped code
+ * beside it.
  *
  *     LINK_AT_FP       fp -> | caller's fp | return address | caller's stack
  *     LINK_BELOW_FP          | caller's fp | return address | <- fp: caller's stack
@@ -186,8 +187,16 @@ bool step_without_tables(struct walker *w)
     bool is_new = false;
     if (w->arch->is_behind_clone && step_behind_clone(w, &is_new))
         return true;
-    if (is_new || step_is_process_start(w))
+    bool is_end = !w->is_interrupted && is_thread_end(w, w->r.pc);
+    if (is_new || is_end)
         return walk_ends(w, UNWIND_WHOLE);
+    enum code_step_end by_code = step_by_code(w);
+    if (by_code == CODE_LEADS)
+        return true;
+    if (step_is_process_start(w))
+        return walk_ends(w, UNWIND_WHOLE);
+    if (by_code == CODE_ENDS)
+        return false;
     bool may_have_no_frame = w->is_interrupted;
     if (may_have_no_frame && (w->arch->pushes_ra ? step_by_pushed_ra(w) : step_by_ra_register(w)))
         return true;

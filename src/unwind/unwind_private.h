@@ -23,7 +23,7 @@ enum rule_kind {
     RULE_ROW,  /* more than fits here: from the FDE at `fde` */
     RULE_SIGNAL,
     RULE_OUTERMOST,
-    RULE_NO_FDE,
+    RULE_NO_FDE, /* cfa_offset not 0: as following the code has shown; ra_slot: RULE_SP, RULE_FP */
     RULE_BROKEN,
 };
 
@@ -213,8 +213,9 @@ struct row {
 bool row_at(const struct unwind_tables *t, const struct fde *fde, uint64_t address,
             struct row *out);
 
-/* The rule at a link address, from the tables; it is kept in their cache. */
+/* The rule at a link address, from the tables; it is kept in their cache. Or is replaced there. */
 struct rule rule_make(struct unwind_tables *t, uint64_t address);
+void rule_replace(struct unwind_tables *t, uint64_t address, struct rule rule);
 
 /* The same, from the cache if it is there. */
 static inline struct rule rule_at(struct unwind_tables *t, uint64_t address)
@@ -306,6 +307,20 @@ bool step_by_trampoline(struct walker *w);
 /* find_frame.c: the frame of a function that counts from its frame pointer, which is not known.
  * Returns whether there is one; w->r has the frame pointer then. */
 bool walk_find_frame(struct walker *w, const struct fde *fde);
+
+/* follow_code.c: to the caller by what the code at hand does until it returns, or, if it does not
+ * return, to where the process or the thread began. CODE_ENDS: w->end says why. */
+enum code_step_end { CODE_UNKNOWN, CODE_LEADS, CODE_ENDS };
+enum code_step_end step_by_code(struct walker *w);
+bool is_thread_end(const struct walker *w, uint64_t pc);
+
+/* What a call may have called. */
+enum call_kind { CALL_NONE, CALL_OTHER, CALL_ANY, CALL_THIS };
+
+/* find_frame.c: code, by words; what the call before a return address calls: the function at
+ * `start`? */
+bool walk_code(const struct walker *w, uint64_t address, uint8_t *code, size_t len);
+enum call_kind walk_call(struct walker *w, uint64_t return_address, uint64_t start);
 
 static inline uint32_t register_bit(unsigned number)
 {

@@ -30,7 +30,7 @@ class Case:
     @property
     def build(self):
         """The one that a quick run takes: as Debian's packages are built, where that is asked."""
-        return "O2" if "O2" in self.builds else self.builds[0]
+        return "O2" if "O2" in self.builds else self.builds[-1]
 
 
 FEW_LOOKS = 0.2  # may be cut: a share that a busy machine does not reach
@@ -60,6 +60,10 @@ CASES = [
       for name, builds in (("50 bytes x 4000", ("O2",)), ("200 bytes x 1000", ("O2", "frames")),
                            ("20 kB x 10", ("O0", "O2", "static")), ("64 kB", ("O2",)), ("1 MB", ("O2",)))),
     Case("descend-100000", "callers.c", ("descend", "50 bytes x 100000"), is_cut=True),
+    # musl has no unwind tables: the code is followed to where it returns.
+    Case("musl", "sorts.c", builds=("musl", "musl-static"), asks=("self", "total", "path"), is_cut=USER, cut=0.02),
+    Case("musl-descend", "callers.c", ("descend", "20 kB x 10"), builds=("musl", "musl-static"), is_cut=USER,
+         cut=FEW_LOOKS, weight=2),
     Case("inlined", "inlined.c", builds=("O2", "frames", "nonpie")),
     Case("unequal", "threads.c", ("unequal",), builds=("O2", "static")),
     # clone3 of the C library has no unwind table at its system call.

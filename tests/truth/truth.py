@@ -63,7 +63,10 @@ BUILDS = {
     "static": ["-O2", "-static"],
     "nonpie": ["-O2", "-no-pie"],
     "stripped": ["-O2", "-s"],
+    "musl": ["-O2"],         # its library has no unwind tables
+    "musl-static": ["-O2", "-static"],
 }
+MUSL = "musl-gcc"
 COMPILERS = {".c": "gcc", ".cc": "g++", ".f90": "gfortran", ".rs": "/usr/bin/rustc"}
 
 
@@ -132,11 +135,12 @@ class Workshop:
         os.chmod(self.folder.name, 0o755)
         self.built = {}
 
-    def compile(self, source, out, flags):
+    def compile(self, source, out, flags, compiler=""):
         extension = os.path.splitext(source)[1]
-        compiler = shutil.which(COMPILERS[extension])
+        name = compiler or COMPILERS[extension]
+        compiler = shutil.which(name)
         if not compiler:
-            raise Unavailable("no " + os.path.basename(COMPILERS[extension]))
+            raise Unavailable("no " + os.path.basename(name))
         command = [compiler, "-g"]
         if extension == ".rs":
             command = [compiler, "-g", "-O"]
@@ -167,7 +171,7 @@ class Workshop:
                              ["-O2", "-shared", "-fPIC", "-fvisibility=hidden", *library])
             out = os.path.join(folder, os.path.splitext(source)[0])
             threads = [] if source.endswith(".f90") else ["-pthread", "-ldl"]
-            self.compile(source, out, [*BUILDS[build], *extra, *threads])
+            self.compile(source, out, [*BUILDS[build], *extra, *threads], MUSL if build.startswith("musl") else "")
             self.built[key] = folder
         return self.built[key]
 
