@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -23,7 +24,8 @@
 #if defined __x86_64__ && !IS_SANITIZED
 
 /* START_FRAMES: of the C library, which do not return. */
-enum { START_FRAMES = 2, MOST_FRAMES = 128, MOST_STEPS = 40000, STACK_BYTES = 4096 };
+enum { START_FRAMES = 2, MOST_FRAMES = 128, MOST_STEPS = 150000, STACK_BYTES = 4096 };
+enum { VDSO_BYTES = 8192, MOST_IN_VDSO = 500 };
 
 /* --- what is stepped over -------------------------------------------------------------------- */
 
@@ -129,7 +131,7 @@ static bool peek(void *context, uint64_t address, uint64_t *word)
 {
     struct stepper *s = context;
     struct unwind_module module;
-    if (own_module_at(&s->modules, address, &module) &&
+    if (s->without_tables && own_module_at(&s->modules, address, &module) &&
         own_module_at(&s->modules, address + sizeof *word - 1, &module)) {
         memcpy(word, (const void *)address, sizeof *word); /* code is ours as well */
         return true;
@@ -307,18 +309,25 @@ static bool begin(struct stepper *s)
 static void step_through(bool without_tables, struct stepper *out)
 {
     static struct stepper s;
-    s = (struct stepper){.pid = fork()};
+    memset(&s, 0, sizeof s); /* not as a literal, which would lie in the stack that is copied */
+    s.pid = fork();
     if (!s.pid) {
         be_stepped(without_tables);
         _exit(0);
     }
     own_modules_init(&s.modules, &arch_x86_64, false);
     bool is_ready = begin(&s);
+    int in_vdso = 0;
     uint64_t end_sp = s.now.rsp + 8;
     s.without_tables = without_tables;
     s.no_tables = unwind_tables_new(&(struct unwind_sections){.arch = &arch_x86_64});
+    uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
     while (is_ready && s.steps < MOST_STEPS && s.now.rsp != end_sp) {
-        check(&s);
+        /* Its functions begin again when the kernel's clock has ticked meanwhile: who is too slow
+         * would not leave them. */
+        in_vdso = s.now.rip - vdso < VDSO_BYTES ? in_vdso + 1 : 0;
+        if (in_vdso < MOST_IN_VDSO)
+            check(&s);
         s.steps++;
         if (!step_on(&s, 0))
             break;
@@ -329,7 +338,7 @@ static void step_through(bool without_tables, struct stepper *out)
     unwind_tables_free(s.no_tables);
     print_message("# %ld instructions, %ld stacks wrong, %ld cut, %u frames behind\n", s.steps,
                   s.wrong, s.cut, s.outer_len);
-    assert_true(is_ready && s.steps > 5000);
+    assert_true(is_ready && s.steps > 5000 && s.steps < MOST_STEPS);
     *out = s;
 }
 
