@@ -7,6 +7,7 @@
 #include "base/late.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -48,6 +49,19 @@ static void check_lengths(struct bytes code)
         }
 }
 
+/* Of sixteen bytes, no more of which there are. */
+static void check_effects(struct bytes code)
+{
+    for (size_t i = 0; i + 16 <= code.len; i++) {
+        struct arch_effect e;
+        uint8_t *alone = memcpy(malloc(16), code.at + i, 16);
+        x86_effect(alone, ADDRESS, &e);
+        if (e.len != x86_length(alone, LONGEST, true) || (!e.len && e.flow != FLOW_ENDS))
+            abort();
+        free(alone);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     /* Loaded once, not for each input. */
@@ -67,6 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     code_finding_deinit(&f);
     check_found(&calls, s.bytes.len);
     check_lengths(s.bytes);
+    check_effects(s.bytes);
     vec_free(&calls.all);
     return 0;
 }
