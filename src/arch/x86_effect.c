@@ -22,6 +22,11 @@ static uint64_t relative(const uint8_t *distance, uint64_t next)
     return next + (uint64_t)(int64_t)signed_distance;
 }
 
+static int64_t signed_byte(uint8_t byte)
+{
+    return (int64_t)(byte ^ 0x80) - 0x80;
+}
+
 /* An instruction with ModRM, whose register operands are those that have no REX of their own. */
 struct operands {
     bool is_register;                /* the second one, and not memory */
@@ -42,7 +47,7 @@ static struct operands x86_operands(const uint8_t *modrm, uint8_t rex)
     o.is_beside_sp = !o.is_register && has_sib && modrm[1] == SIB_SP && !(rex & 3);
     o.is_beside_fp = has_distance && rm == REG_FP && !(rex & 1);
     if (mod == 1)
-        o.distance = (int8_t)at[0];
+        o.distance = signed_byte(at[0]);
     else if (mod == 2)
         o.distance = (int64_t)relative(at, 0);
     return o;
@@ -90,7 +95,7 @@ static void x86_computes(struct arch_effect *e, uint8_t op, const struct operand
         e->sp = SP_LOST;
     if (!writes_rm || !o->is_register || o->rm != REG_SP || (has_number && what == COMPARE))
         return;
-    int64_t number = is_small ? (int8_t)after[0] : (int64_t)relative(after, 0);
+    int64_t number = is_small ? signed_byte(after[0]) : (int64_t)relative(after, 0);
     if (has_number && (what == ADD || what == SUB))
         e->by = what == ADD ? number : -number;
     else
@@ -188,7 +193,7 @@ void x86_effect(const uint8_t code[16], uint64_t address, struct arch_effect *e)
     else if (op != 0x0f && op != 0x62 && op != 0xc4 && op != 0xc5)
         x86_plain(e, op, (op & 7) | (rex & 1) << 3);
     uint64_t after = address + len;
-    e->target = is_short  ? after + (uint64_t)(int64_t)(int8_t)code[len - 1]
+    e->target = is_short  ? after + (uint64_t)signed_byte(code[len - 1])
                 : len > 4 ? relative(code + len - 4, after)
                           : 0;
 }
