@@ -412,8 +412,7 @@ static bool is_behind_call(const uint8_t before[8])
            (before[2] == 0xff && before[3] == 0x15);
 }
 
-/* The place that an instruction names as a distance from the next one, which is at `next`. */
-static uint64_t relative(const uint8_t *distance, uint64_t next)
+uint64_t x86_relative(const uint8_t *distance, uint64_t next)
 {
     int32_t signed_distance;
     memcpy(&signed_distance, distance, sizeof signed_distance);
@@ -426,9 +425,9 @@ static bool call_before(const uint8_t before[8], uint64_t address, struct arch_c
 {
     *out = (struct arch_call){0};
     if (before[3] == 0xe8)
-        out->target = relative(before + 4, address);
+        out->target = x86_relative(before + 4, address);
     else if (before[2] == 0xff && before[3] == 0x15)
-        out->pointer = relative(before + 4, address);
+        out->pointer = x86_relative(before + 4, address);
     else
         return (before[6] == 0xff && ((before[7] & 0xf8) == 0xd0 || (before[7] & 0xf8) == 0x10)) ||
                (before[5] == 0xff && ((before[6] & 0xf8) == 0x50 || before[6] == 0x14)) ||
@@ -444,7 +443,8 @@ static uint64_t jump_pointer(const uint8_t code[16], uint64_t address)
     static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
     unsigned at = memcmp(code, endbr64, sizeof endbr64) ? 0 : sizeof endbr64;
     at += code[at] == 0xf2;
-    return code[at] == 0xff && code[at + 1] == 0x25 ? relative(code + at + 2, address + at + 6) : 0;
+    return code[at] == 0xff && code[at + 1] == 0x25 ? x86_relative(code + at + 2, address + at + 6)
+                                                    : 0;
 }
 
 /* push %rbp; mov %rsp, %rbp; then pushes, moves between registers and `xor %r, %r` in any order,
@@ -471,7 +471,7 @@ static bool frame_room(const uint8_t *code, size_t len, uint64_t *room)
             *room += c[3];
             return true;
         } else if (c[0] == 0x48 && op == 0x81 && operands == 0xec) {
-            *room += relative(c + 3, 0);
+            *room += x86_relative(c + 3, 0);
             return true;
         } else
             return true;

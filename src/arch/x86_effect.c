@@ -14,14 +14,6 @@ static const uint8_t COMPUTING[] = {0x63, 0x69, 0x6b, 0x81, 0x83, 0x87, 0xc1, 0x
 static const uint8_t PREFIXES[] = {0x66, 0x67, 0xf0, 0xf2, 0xf3, 0x26,
                                    0x2e, 0x36, 0x3e, 0x64, 0x65};
 
-/* The place that an instruction names as a distance from the next one, which is at `next`. */
-static uint64_t relative(const uint8_t *distance, uint64_t next)
-{
-    int32_t signed_distance;
-    memcpy(&signed_distance, distance, sizeof signed_distance);
-    return next + (uint64_t)(int64_t)signed_distance;
-}
-
 static int64_t signed_byte(uint8_t byte)
 {
     return (int64_t)(byte ^ 0x80) - 0x80;
@@ -49,7 +41,7 @@ static struct operands x86_operands(const uint8_t *modrm, uint8_t rex)
     if (mod == 1)
         o.distance = signed_byte(at[0]);
     else if (mod == 2)
-        o.distance = (int64_t)relative(at, 0);
+        o.distance = (int64_t)x86_relative(at, 0);
     return o;
 }
 
@@ -95,7 +87,7 @@ static void x86_computes(struct arch_effect *e, uint8_t op, const struct operand
         e->sp = SP_LOST;
     if (!writes_rm || !o->is_register || o->rm != REG_SP || (has_number && what == COMPARE))
         return;
-    int64_t number = is_small ? signed_byte(after[0]) : (int64_t)relative(after, 0);
+    int64_t number = is_small ? signed_byte(after[0]) : (int64_t)x86_relative(after, 0);
     if (has_number && (what == ADD || what == SUB))
         e->by = what == ADD ? number : -number;
     else
@@ -194,7 +186,7 @@ void x86_effect(const uint8_t code[16], uint64_t address, struct arch_effect *e)
         x86_plain(e, op, (op & 7) | (rex & 1) << 3);
     uint64_t after = address + len;
     e->target = is_short  ? after + (uint64_t)signed_byte(code[len - 1])
-                : len > 4 ? relative(code + len - 4, after)
+                : len > 4 ? x86_relative(code + len - 4, after)
                           : 0;
 }
 
