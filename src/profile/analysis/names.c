@@ -353,15 +353,20 @@ bool functions_named(const char *text, struct names *names, const char *of,
 
 /* --- filters ---------------------------------------------------------------------------------- */
 
+static void filter_take(struct filter *f, struct name_pattern p, bool is_ignore)
+{
+    if (is_ignore)
+        vec_push(&f->ignore, p);
+    else
+        vec_push(&f->focus, p);
+}
+
 bool filter_add_name(struct filter *f, const char *text, bool is_ignore, struct err *e)
 {
     struct name_pattern p;
     if (!name_pattern_read(&p, text, e))
         return false;
-    if (is_ignore)
-        vec_push(&f->ignore, p);
-    else
-        vec_push(&f->focus, p);
+    filter_take(f, p, is_ignore);
     return true;
 }
 
@@ -370,10 +375,7 @@ bool filter_add(struct filter *f, const char *expression, bool is_ignore, struct
     struct name_pattern p = {.text = expression, .is_expression = true};
     if (!regex_read(&p.regex, expression, e))
         return false;
-    if (is_ignore)
-        vec_push(&f->ignore, p);
-    else
-        vec_push(&f->focus, p);
+    filter_take(f, p, is_ignore);
     return true;
 }
 
