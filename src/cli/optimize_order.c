@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-/* By target; those that are no linker have none. */
+/* By target, from TARGET_LLD on: the others are made elsewhere. */
 static const enum layout_format FORMATS[] = {
     [TARGET_LLD] = LAYOUT_LLD,   [TARGET_GOLD] = LAYOUT_GOLD,   [TARGET_LD] = LAYOUT_LD,
     [TARGET_MOLD] = LAYOUT_MOLD, [TARGET_CALLS] = LAYOUT_CALLS, [TARGET_NAMES] = LAYOUT_NAMES,

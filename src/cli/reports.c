@@ -172,8 +172,7 @@ const struct command command_flat = {
 /* --- lines ----------------------------------------------------------------------------------- */
 
 /* `paths` says how files are shown, and points into `maps` once all options are read. `counts` is
- * of
- * --counts, and so is its `limit`, in which 0 is all rows. */
+ * of --counts, and so is its `limit`, in which 0 is all rows. */
 struct lines_request {
     struct view_options view;
     struct line_paths paths;
