@@ -281,10 +281,14 @@ void collector_process_cpu(struct collector *c, pid_t pid, uint64_t user_ns, uin
     collector_process_used(&c->processes.at[*found], &c->inner.at[*found], user_ns, system_ns);
 }
 
-void collector_accounts(struct collector *c, uint64_t user_ns, uint64_t system_ns)
+void collector_account(struct collector *c, struct collector_accounts accounts)
 {
-    c->accounted_user_ns = user_ns;
-    c->accounted_system_ns = system_ns;
+    c->accounts = accounts;
+}
+
+struct collector_accounts collector_accounts(const struct collector *c)
+{
+    return c->accounts;
 }
 
 void collector_process_peak(struct collector *c, pid_t pid, uint64_t bytes)

@@ -71,8 +71,14 @@ void collector_thread_cpu(struct collector *c, pid_t pid, pid_t tid, uint64_t cp
 /* For a CPU time that is known for all threads together, not for each. */
 void collector_scale_threads(struct collector *c, double factor);
 
-/* The CPU time of the first process by the kernel's accounts, with all whom it has waited for. */
-void collector_accounts(struct collector *c, uint64_t user_ns, uint64_t system_ns);
+/* What the first process used by the kernel's accounts, with all whom it has waited for; zeros
+ * until it has ended. The accounts of our own children would not do: they survive an exec, and
+ * who executed us (a shell) may have waited for others. */
+struct collector_accounts {
+    uint64_t user_ns, system_ns, switches;
+};
+void collector_account(struct collector *c, struct collector_accounts accounts);
+struct collector_accounts collector_accounts(const struct collector *c);
 
 /* A process's own CPU time, and its wait status where it was waited for. */
 void collector_process_cpu(struct collector *c, pid_t pid, uint64_t user_ns, uint64_t system_ns);

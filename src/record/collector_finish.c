@@ -194,7 +194,7 @@ static struct kernel_left *kernel_left(struct collector *c, const struct recordi
 {
     struct kernel_left *left = ARENA_NEW(a, struct kernel_left, out->processes.len);
     struct map last = {0}, told = {0};
-    uint64_t accounted = c->accounted_user_ns + c->accounted_system_ns;
+    uint64_t accounted = c->accounts.user_ns + c->accounts.system_ns;
     uint64_t counted = recording_cpu(out).others_ns;
     double running = accounted && accounted < counted ? (double)accounted / (double)counted : 1;
     for (uint32_t i = 0; i < out->processes.len; i++)
@@ -233,7 +233,7 @@ static struct kernel_left *kernel_left(struct collector *c, const struct recordi
     for (size_t i = 0; i < c->losses.len; i++)
         rest -= (double)c->losses.at[i].ns;
     if (accounted && recording_cpu(out).orphans_ns == 0) {
-        double system = (double)c->accounted_system_ns;
+        double system = (double)c->accounts.system_ns;
         rest = fmin(rest, system + TICK_ERRORS * sqrt((system + TICK_NS) * TICK_NS));
     }
     for (size_t i = 0; i < out->processes.len && all > 0 && rest < all; i++)

@@ -105,8 +105,7 @@ struct collector {
     uint32_t kernel_unseen;       /* node: in the kernel, and no sample says for whom */
     uint32_t open_files;          /* of the structs of code */
     uint64_t stacks, whole;
-    /* Of the first process and all whom it has waited for; 0: not known. */
-    uint64_t accounted_user_ns, accounted_system_ns;
+    struct collector_accounts accounts;
     double first_period_factor;
     VEC(struct collected_delay) delays;
     VEC(struct recording_wait) waits;

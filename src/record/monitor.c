@@ -53,6 +53,7 @@ struct monitor {
     sigset_t taken, own_mask;
     int signals; /* signalfd */
     uint64_t start_ns, exec_ns, program_end_ns;
+    uint64_t began_cpu_ns; /* of us: what was this process before, a shell, may have used some */
     uint64_t program_user_ns, program_system_ns; /* of the program alone, once it has ended */
     uint64_t stop_ns;                            /* when watching ended */
     bool has_ended;                              /* the program */
@@ -108,8 +109,12 @@ static void monitor_ended(struct monitor *m, pid_t pid, const struct monitor_chi
     if (pid != m->launch.program)
         return;
     m->has_ended = true;
-    collector_accounts(m->collector, clock_of_usage(child->usage.ru_utime),
-                       clock_of_usage(child->usage.ru_stime));
+    const struct rusage *used = &child->usage;
+    collector_account(m->collector,
+                      (struct collector_accounts){.user_ns = clock_of_usage(used->ru_utime),
+                                                  .system_ns = clock_of_usage(used->ru_stime),
+                                                  .switches = (uint64_t)used->ru_nvcsw +
+                                                              (uint64_t)used->ru_nivcsw});
     m->program_user_ns = child->user_ns;
     m->program_system_ns = child->system_ns;
     m->program_end_ns = clock_now();
@@ -476,7 +481,6 @@ static void monitor_account(const struct monitor *m, struct recording *out)
         A_SWITCH_NS = 5 * 1000,
         MOST_OF_SWITCH_NS = 100 * 1000
     };
-    struct rusage children;
     uint64_t seen = 0, all = recording_used_ns(out);
     if (!out->events.len || out->events.at[0].unit != RECORDING_UNIT_NS)
         return;
@@ -504,8 +508,7 @@ static void monitor_account(const struct monitor *m, struct recording *out)
     const char *cause = recording_is_throttled(out)
                             ? (is_alone ? UNPLACED_ALONE : UNPLACED)
                             : (is_alone ? UNPLACED_ALONE SEES_MORE : UNPLACED SEES_MORE);
-    getrusage(RUSAGE_CHILDREN, &children);
-    uint64_t switches = (uint64_t)children.ru_nvcsw + (uint64_t)children.ru_nivcsw;
+    uint64_t switches = collector_accounts(m->collector).switches;
     if (!is_ptrace && switches * A_SWITCH_NS >= (out->threads.len + 1) * A_THREAD_NS &&
         switches * MOST_OF_SWITCH_NS >= all - seen)
         cause = arena_printf(&out->arena, SWITCHING, switches);
@@ -551,10 +554,8 @@ static void monitor_read_groups(const struct monitor *m, struct cgroup_levels *o
 /* What the recording says of itself: the machine, the method, times, the command. */
 static void monitor_describe(struct monitor *m, struct recording *out)
 {
-    struct rusage children, own;
+    struct collector_accounts used = collector_accounts(m->collector);
     struct timespec real;
-    getrusage(RUSAGE_CHILDREN, &children);
-    getrusage(RUSAGE_SELF, &own);
     clock_gettime(CLOCK_REALTIME, &real);
     uint64_t now = (uint64_t)real.tv_sec * 1000000000 + (uint64_t)real.tv_nsec;
     out->machine = m->arch ? m->arch->machines[0] : EM_NONE;
@@ -563,12 +564,11 @@ static void monitor_describe(struct monitor *m, struct recording *out)
     out->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
     out->start_real_ns = now - (clock_now() - m->start_ns);
     bool is_one = m->options->no_follow && m->program_user_ns + m->program_system_ns;
-    out->user_ns = is_one ? m->program_user_ns : clock_of_usage(children.ru_utime);
-    out->system_ns = is_one ? m->program_system_ns : clock_of_usage(children.ru_stime);
+    out->user_ns = is_one ? m->program_user_ns : used.user_ns;
+    out->system_ns = is_one ? m->program_system_ns : used.system_ns;
     out->cpu_ns = is_one ? out->user_ns + out->system_ns : m->perf.cpu_ns; /* counters inherit */
     out->cost_ns = m->perf.cost_ns;
-    out->monitor_ns =
-        clock_of_usage(own.ru_utime) + clock_of_usage(own.ru_stime) - m->perf.estimating_ns;
+    out->monitor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - m->began_cpu_ns - m->perf.estimating_ns;
     monitor_account(m, out);
     char directory[PATH_MAX], processor[128];
     if (monitor_processor(processor, sizeof processor))
@@ -646,6 +646,7 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
     struct err ignored = {0};
     monitor_read_groups(&m, &m.groups);
     m.start_ns = clock_now();
+    m.began_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     m.collector = collector_new(&(struct collector_options){.start_ns = m.start_ns,
                                                             .arch = m.arch,
                                                             .slice_ns = o->slice_ns,

@@ -154,6 +154,18 @@ class Running(Case):
                          if (self.dir / "sh.monarc.old").exists() else ["sh.monarc"])
 
     @slow
+    def test_what_a_shell_used_before_it_became_monarc(self):
+        """Accounts of a process and of the children that it waited for survive its exec."""
+        burn = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
+        for method in "perf", "ptrace":
+            script = f'sh -c "{burn.replace("$", chr(92) + "$")}"; {burn}; exec "$0" run --method {method} --no-report -o r true'
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            subprocess.run(["sh", "-c", script, monarc_path()], cwd=self.dir, check=True)
+            burnt = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+            recording = monarc_json("info", self.dir / "r")["files"][0]
+            self.assertLess(recording["user_ns"] + recording["system_ns"], burnt * 1e9 / 4, recording["method"])
+            self.assertLess(recording["recorder_ns"], burnt * 1e9 / 2, recording["method"])
+
     def test_arguments_are_the_programs(self):
         done = self.run_it("--no-report", "echo", "--no-report", "-o", "--", "x")
         self.assertEqual(done.stdout, b"--no-report -o -- x\n")

@@ -718,7 +718,7 @@ CASE(test_kernel_time)
     look(c, PARENT, COLLECTOR_PROBE_FAULTS, 500, DEEP);
     collector_thread_cpu(c, PARENT, PARENT, 100 * MS);
     collector_thread_cpu(c, CHILD, CHILD, 9 * MS);
-    collector_accounts(c, 65 * MS, 60 * MS);
+    collector_account(c, (struct collector_accounts){65 * MS, 60 * MS, 0});
     collector_process_cpu(c, PARENT, 65 * MS, 60 * MS);
     collector_lose(c, RECORDING_LOST_RECORDS, "full", 2, MS);
     finish(c, AT(200), "kernel-time");

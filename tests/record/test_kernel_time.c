@@ -174,7 +174,7 @@ CASE(it_is_no_more_than_the_accounts_allow)
     (void)state;
     user(c, PID, 100 * MS);
     collector_thread_cpu(c, PID, PID, 10000 * MS);
-    collector_accounts(c, 9900 * MS, 100 * MS);
+    collector_account(c, (struct collector_accounts){9900 * MS, 100 * MS, 0});
     end(c, &r);
     assert_true(kernel_ms(&r, RECORDING_KERNEL_UNKNOWN) >= 100);
     assert_true(kernel_ms(&r, RECORDING_KERNEL_UNKNOWN) <= 250);
@@ -189,7 +189,7 @@ CASE(stolen_time_is_not_the_kernels)
     (void)state;
     user(c, PID, 800 * MS);
     collector_thread_cpu(c, PID, PID, 1000 * MS);
-    collector_accounts(c, 800 * MS, 100 * MS);
+    collector_account(c, (struct collector_accounts){800 * MS, 100 * MS, 0});
     end(c, &r);
     assert_ms(kernel_ms(&r, RECORDING_KERNEL_UNKNOWN), 100);
     recording_deinit(&r);

@@ -25,7 +25,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,10 +81,9 @@ struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid)
  * has it. */
 static bool perf_accounts(const struct perf_source *s, double *user, double *all)
 {
-    struct rusage usage;
-    getrusage(RUSAGE_CHILDREN, &usage);
-    *user = (double)clock_of_usage(usage.ru_utime);
-    *all = *user + (double)clock_of_usage(usage.ru_stime);
+    struct collector_accounts used = collector_accounts(s->collector);
+    *user = (double)used.user_ns;
+    *all = *user + (double)used.system_ns;
     return !collector_running(s->collector) &&
            (double)s->result->cpu_ns <= *all * 1.1 + 3 * TICK_NS;
 }
@@ -505,13 +503,11 @@ static uint64_t perf_runs(struct perf_source *s)
  * of those that are still there. */
 static uint64_t perf_switches(struct perf_source *s)
 {
-    struct rusage usage;
     if (s->options.is_attached) {
         uint64_t runs = perf_runs(s);
         return runs > s->runs_before ? runs - s->runs_before : 0;
     }
-    getrusage(RUSAGE_CHILDREN, &usage);
-    return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
+    return collector_accounts(s->collector).switches;
 }
 
 /* Samples that were left out have interrupted the program all the same. Switches are priced only
