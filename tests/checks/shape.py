@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""shape.py: holds sources to their shape. Everywhere: files up to 800 lines that open with a comment,
+"""shape.py: holds sources to their shape. Everywhere: files up to 1,500 lines that open with a comment,
 functions up to 100 lines, folders up to 30 sources. In the rooms of DONE also: few and deep files,
 few helpers that are called once, comments, shallow nesting, as LIMITS says.
 
@@ -17,7 +17,7 @@ import statistics
 import csource
 import tap
 
-FILE_LINES = 800
+FILE_LINES = 1500
 FUNCTION_LINES = 100
 FOLDER_FILES = 30
 FOLDERS = ("src", "runtime", "include", "tests", "bench", "examples")
@@ -203,7 +203,7 @@ def self_test(t):
         return f"/* a */\n\n{comment}static int f(int a,\n    int b)\n{{\n" + "    a++;\n" * lines + "}\n"
 
     t.found("a file of 801 lines", tap.found_in(long_files, {
-        "src/base/a.c": "x\n" * 801, "src/base/b.c": "x\n" * 800}), ["a.c: 801"])
+        "src/base/a.c": "x\n" * 1501, "src/base/b.c": "x\n" * 1500}), ["a.c: 1501"])
     t.found("a folder of 31 sources", tap.found_in(full_folders, {
         **{f"src/base/{i}.c": "" for i in range(31)}, "src/base/x.h": "",
         **{f"src/base/in/{i}.c": "" for i in range(30)}}), ["src/base: 31"])

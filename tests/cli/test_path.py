@@ -294,6 +294,19 @@ class Path_(Job):
         self.assertAlmostEqual(report["path"]["cpu_time"], 1, delta=0.05)
         self.assertEqual(report["path"]["unknown_time"], 0)
 
+    def test_samples_that_stand_for_the_time_since_the_last_one(self):
+        """As ptrace takes them: long ones, however short the period is; what is beside them is a gap."""
+        self.samples = []
+        self.job.events = [("cpu", 0, 4 * MS, 0)]
+        one = self.process(7, 1, 0, 1000)
+        self.finish()
+        for end, length in (200, 200), (250, 30), (600, 250), (1000, 390):
+            self.job.sample([(self.demo, MAIN), (self.demo, WORK)], 1, thread=one, slice=end // 10 - 1,
+                            weight=length * MS)
+        _, report = self.path()
+        self.assertAlmostEqual(report["path"]["cpu_time"], 0.87, delta=0.03)
+        self.assertAlmostEqual(report["path"]["unknown_time"], 0.1, delta=0.03)
+
     def test_refusals(self):
         self.build()
         self.job.events = [("page-faults", 1, 1, 0)]

@@ -267,7 +267,9 @@ static void make_gap(struct making *m, uint32_t thread, uint64_t from_ns, uint64
 }
 
 /* Stretches of a thread's life without CPU time, of some slices at least, and of more than lies
- * between two samples of a thread that runs: each stands for a whole period, which is drawn. */
+ * between two samples of a thread that runs: each stands for a whole period, which is drawn. What
+ * a sample stands for beyond its slice was used before it: ptrace's have the whole CPU time since
+ * the last one. */
 static void make_waits_of_gaps(struct making *m)
 {
     enum { PERIODS = 4 };
@@ -287,9 +289,11 @@ static void make_waits_of_gaps(struct making *m)
                             ? m->lanes.at[m->lane_of[i]].end_ns
                             : r->processes.at[t->process].end_ns;
         for (end = row; end < s->rows_len && s->rows[end].thread == i; end++) {
-            uint64_t at = s->rows[end].slice * r->slice_ns;
-            if (at > from + least)
-                make_gap(m, (uint32_t)i, from, at);
+            uint64_t at = s->rows[end].slice * r->slice_ns, to = at;
+            if (s->rows[end].cpu_ns > (double)r->slice_ns)
+                to -= (uint64_t)fmin(s->rows[end].cpu_ns - (double)r->slice_ns, (double)at);
+            if (to > from + least)
+                make_gap(m, (uint32_t)i, from, to);
             from = at + r->slice_ns;
         }
         if (last > from + least)
