@@ -50,6 +50,14 @@ const char *path_below(const char *path, const char *folder)
     return is_below ? path + len : NULL;
 }
 
+bool path_begins_with(const char *path, const char *const *beginnings)
+{
+    for (; *beginnings; beginnings++)
+        if (!strncmp(path, *beginnings, strlen(*beginnings)))
+            return true;
+    return false;
+}
+
 size_t path_alike(const char *left, const char *right)
 {
     size_t l = strlen(left), r = strlen(right), same = 0, whole = 0;

@@ -19,6 +19,10 @@ bool path_has_suffix(const char *path, const char *suffix);
 /* The length of the path without the suffix of its last component; all of it if that has none. */
 size_t path_stem_length(const char *path);
 
+/* Whether it begins with one of the texts, the last of which is NULL: folders, or names of files
+ * that a version follows. */
+bool path_begins_with(const char *path, const char *const *beginnings);
+
 /* Whether `path` is `end` or ends in it after a slash. */
 bool path_ends_in(const char *path, const char *end);
 

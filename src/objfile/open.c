@@ -15,6 +15,7 @@
 #include "objfile/object.h"
 
 #include "base/bytes.h"
+#include "base/path.h"
 #include "objfile/private.h"
 #include "objfile/debug_info.h"
 
@@ -89,12 +90,9 @@ const char *object_path(const struct object *o)
 
 bool object_is_system(const char *path)
 {
-    static const char *const FOLDERS[] = {"/usr/",   "/lib/", "/lib32/",
-                                          "/lib64/", "/bin/", "/sbin/"};
-    bool is_found = false;
-    for (size_t i = 0; i < sizeof FOLDERS / sizeof *FOLDERS; i++)
-        is_found |= !strncmp(path, FOLDERS[i], strlen(FOLDERS[i]));
-    return is_found && strncmp(path, "/usr/local/", 11) != 0;
+    static const char *const FOLDERS[] = {"/usr/", "/lib/",  "/lib32/", "/lib64/",
+                                          "/bin/", "/sbin/", NULL};
+    return path_begins_with(path, FOLDERS) && strncmp(path, "/usr/local/", 11) != 0;
 }
 
 uint8_t object_word(const struct object *o)

@@ -13,6 +13,7 @@
  * Pointers into the lists are valid until the next one is added: what follows takes numbers. */
 #include "record/collector.h"
 
+#include "base/path.h"
 #include "record/arguments.h"
 #include "record/collector_private.h"
 #include "record/proc_threads.h"
@@ -405,13 +406,9 @@ void collector_scale_first_periods(struct collector *c, double factor)
 /* Mappings that have a path and are no files: the kernel's names for other memory. */
 static bool collector_is_file(const char *path)
 {
-    static const char *const others[] = {"/dev/", "/SYSV", "/anon_hugepage"};
-    if (path[0] != '/' || path[1] == '/')
-        return false;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (!strncmp(path, others[i], strlen(others[i])))
-            return false;
-    return !collector_is_jitdump(path);
+    static const char *const others[] = {"/dev/", "/SYSV", "/anon_hugepage", NULL};
+    return path[0] == '/' && path[1] != '/' && !path_begins_with(path, others) &&
+           !collector_is_jitdump(path);
 }
 
 /* Memory with a name, and files in memory that shm_open() makes as well as compilers, may hold a

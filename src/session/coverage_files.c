@@ -195,12 +195,11 @@ static bool files_is_of_cmake(const char *folder, const char *name)
 {
     static const char *const begins[] = {"CompilerId",    /* CXX and others: folders */
                                          "CheckTypeSize", /* these, too */
-                                         "CMakeScratch", "CMakeTmp",
-                                         "CMakeDetermineCompilerABI"}; /* _CXX.bin: programs */
-    for (size_t i = 0; i < sizeof begins / sizeof *begins && *name == 'C'; i++)
-        if (!strncmp(name, begins[i], strlen(begins[i])) && strstr(folder, "CMakeFiles"))
-            return true;
-    return false;
+                                         "CMakeScratch",
+                                         "CMakeTmp",
+                                         "CMakeDetermineCompilerABI", /* _CXX.bin: programs */
+                                         NULL};
+    return *name == 'C' && path_begins_with(name, begins) && strstr(folder, "CMakeFiles");
 }
 
 /* One entry of a folder. Names decide before stat() is called, as most files of a build are

@@ -193,12 +193,9 @@ static bool rank_is_mpi_library(const struct recording_object *o)
 {
     static const char *const LIBRARIES[] = {
         "libmpi",  "libpmpi", "libmonarc_mpi", "libopen-pal", "libopen-rte", "libpmix.", "libucp.",
-        "libuct.", "libucs.", "libucm.",       "libfabric.",  "libpsm2.",    "mca_"};
+        "libuct.", "libucs.", "libucm.",       "libfabric.",  "libpsm2.",    "mca_",     NULL};
     const char *name = o->kind == RECORDING_OBJECT_FILE ? path_base_name(o->path) : "";
-    for (size_t i = 0; i < sizeof LIBRARIES / sizeof *LIBRARIES; i++)
-        if (!strncmp(name, LIBRARIES[i], strlen(LIBRARIES[i])))
-            return true;
-    return false;
+    return path_begins_with(name, LIBRARIES);
 }
 
 /* Finds the functions of all nodes, and keeps those of new places. */

@@ -511,7 +511,7 @@ bool session_open(struct session *s, struct session_options *o, struct err *e)
     /* Names come last: demangling is for what may be printed. */
     names_init(&s->names, &s->functions, o->no_demangle ? NULL : "auto", &s->arena);
     summary_count(&s->summary, &s->profile, &s->time, &s->graph);
-    summary_answer(&s->summary, &s->time, &s->names, &s->arena);
+    summary_answer(&s->summary, &s->time, &s->names, session_objects(s), &s->arena);
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include "source/source.h"
 
 #include "base/arena.h"
+#include "base/path.h"
 
 #include <limits.h>
 #include <errno.h>
@@ -141,11 +142,11 @@ static bool is_home(const char *folder)
 
 bool source_is_system(const char *path)
 {
-    static const char *const PLACES[] = {"/usr/include/", "/usr/lib/",           "/usr/lib64/",
-                                         "/usr/libexec/", "/usr/local/include/", "/usr/local/lib/"};
-    for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++)
-        if (!strncmp(path, PLACES[i], strlen(PLACES[i])))
-            return true;
+    static const char *const PLACES[] = {
+        "/usr/include/",       "/usr/lib/",       "/usr/lib64/", "/usr/libexec/",
+        "/usr/local/include/", "/usr/local/lib/", NULL};
+    if (path_begins_with(path, PLACES))
+        return true;
     /* A cross compiler's: /usr/TARGET/include/ */
     const char *slash = strncmp(path, "/usr/", 5) ? NULL : strchr(path + 5, '/');
     return slash && !strncmp(slash, "/include/", 9);
@@ -155,17 +156,14 @@ bool source_is_system(const char *path)
 bool source_is_foreign(const char *path)
 {
     static const char *const TOOLCHAINS[] = {"/rustc/", "/rust/deps/", "/usr/local/go/",
-                                             "/usr/share/go"};
+                                             "/usr/share/go", NULL};
     static const char *const PACKAGES[] = {"cargo/registry/", "/.cargo/git/",    "/.rustup/",
                                            "/go/pkg/mod/",    "/site-packages/", "/node_modules/",
                                            "/.pyenv/"};
-    for (size_t i = 0; i < sizeof TOOLCHAINS / sizeof *TOOLCHAINS; i++)
-        if (!strncmp(path, TOOLCHAINS[i], strlen(TOOLCHAINS[i])))
-            return true;
     for (size_t i = 0; i < sizeof PACKAGES / sizeof *PACKAGES; i++)
         if (strstr(path, PACKAGES[i]))
             return true;
-    return source_is_system(path);
+    return path_begins_with(path, TOOLCHAINS) || source_is_system(path);
 }
 
 bool source_folders_have(const struct source_folders *f, const char *path)

@@ -38,6 +38,18 @@ CASE(test_ends_in)
     assert_false(path_ends_in("/a/", ""));
 }
 
+CASE(test_begins_with)
+{
+    static const char *const BEGINNINGS[] = {"/usr/lib/", "libc.", NULL};
+    static const char *const NONE[] = {NULL};
+    assert_true(path_begins_with("/usr/lib/a", BEGINNINGS));
+    assert_true(path_begins_with("libc.so.6", BEGINNINGS));
+    assert_false(path_begins_with("/usr/lib", BEGINNINGS));
+    assert_false(path_begins_with("a/usr/lib/", BEGINNINGS));
+    assert_false(path_begins_with("", BEGINNINGS));
+    assert_false(path_begins_with("/usr/lib/a", NONE));
+}
+
 static void expect_below(const char *path, const char *folder, const char *expected)
 {
     const char *rest = path_below(path, folder);

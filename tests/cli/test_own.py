@@ -70,6 +70,10 @@ class Own(unittest.TestCase):
         led = self.record("led", [(["main", "render"], 60), (["main", "render", "slice", "copy"], 20)])
         self.assertNotIn("your functions", self.text("flat", led))
 
+    def test_the_answer_names_an_own_caller(self):
+        """copy() was called by slice(), which Rust brought."""
+        self.assertRegex(self.text("flat", self.recording).splitlines()[0], r" % in copy, called by render;")
+
     def test_flat_and_lines_of_own_code(self):
         functions = monarc_json("flat", "--mine", "--force", self.recording, cwd=self.dir)["functions"]
         self.assertEqual([f["name"] for f in functions], ["main", "render", "load"])  # by total

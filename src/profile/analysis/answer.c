@@ -6,9 +6,10 @@
  *     12.40 s of CPU a run, mean of 5 runs of 12.61 s: 3 % in parse
  *
  * A share has its uncertainty where that is more than a tenth of it. Who called a leading function
- * is the nearest function of the program itself through which more than half of its time came: from
- * the function up, always to the caller with the most time, as long as the product of their parts
- * says so. Cost: a pass over the functions, and one over the calls. */
+ * is the nearest function of the project's own code through which more than half of its time came:
+ * from the function up, always to the caller with the most time, as long as the product of their
+ * parts says so. What is own, function_is_own() says, as it does for --mine. Cost: a pass over the
+ * functions, and one over the calls. */
 #include "profile/analysis/summary.h"
 
 #include "base/arena.h"
@@ -35,22 +36,24 @@ static uint32_t answer_leader(const struct summary *s, const double *self,
     return most;
 }
 
-static bool answer_is_own(const struct functions *f, uint32_t function)
-{
-    return !f->at[function].is_made && !function_object_label(f, function);
-}
+/* Who called whom, and in which objects. */
+struct answer_calls {
+    const struct stack_call **most; /* of each function the call with most of its time; or NULL */
+    struct object *const *objects;  /* by function.object */
+};
 
-/* NO_FUNCTION: no one of the program stands out. */
+/* NO_FUNCTION: none of the project stands out. */
 static uint32_t answer_caller(const struct stacks *m, const struct functions *f,
-                              const struct stack_call **most, uint32_t function)
+                              const struct answer_calls *c, uint32_t function)
 {
     double part = 1;
-    for (int step = 0; step < MOST_STEPS && most[function] && m->inclusive[function] > 0; step++) {
-        part *= most[function]->inclusive / m->inclusive[function];
-        function = most[function]->caller;
+    for (int step = 0; step < MOST_STEPS && c->most[function] && m->inclusive[function] > 0;
+         step++) {
+        part *= c->most[function]->inclusive / m->inclusive[function];
+        function = c->most[function]->caller;
         if (part <= 0.5)
             return NO_FUNCTION;
-        if (answer_is_own(f, function))
+        if (function_is_own(f, function, c->objects))
             return function;
     }
     return NO_FUNCTION;
@@ -76,7 +79,7 @@ static const char *answer_name(struct names *names, uint32_t function, struct ar
 
 /* "29 % in parse, called by main". Names that were made up for what is no function are words. */
 static const char *answer_share(const struct summary *s, struct names *names,
-                                const struct stack_call **most, uint32_t function, double self,
+                                const struct answer_calls *c, uint32_t function, double self,
                                 struct arena *a)
 {
     static const struct {
@@ -99,7 +102,7 @@ static const char *answer_share(const struct summary *s, struct names *names,
     where = where ? where : arena_printf(a, "in %s", name);
     const char *about = half > percent / 10 && half >= 0.5 ? arena_printf(a, " +- %.0f", half) : "";
     uint32_t caller =
-        most ? answer_caller(s->measured, names->functions, most, function) : NO_FUNCTION;
+        c->most ? answer_caller(s->measured, names->functions, c, function) : NO_FUNCTION;
     const char *called = caller == NO_FUNCTION
                              ? ""
                              : arena_printf(a, ", called by %s", answer_name(names, caller, a));
@@ -134,7 +137,7 @@ static const char *answer_amount(const struct summary *s, const struct functions
 }
 
 void summary_answer(struct summary *s, const struct attribution *t, struct names *names,
-                    struct arena *a)
+                    struct object *const *objects, struct arena *a)
 {
     const double *self = s->measured ? s->measured->self : t->self;
     if (!s->has_samples || s->samples <= 0) {
@@ -155,19 +158,18 @@ void summary_answer(struct summary *s, const struct attribution *t, struct names
         s->answer = arena_printf(a, "%s, none of it in a known function", amount);
         return;
     }
-    /* Of each function the call with most of its time, from another function. */
-    const struct stack_call **most = NULL;
+    struct answer_calls calls = {.objects = objects};
     if (s->stacks && s->measured)
-        most = ARENA_NEW(a, const struct stack_call *, names->functions->len);
-    for (size_t i = 0; most && i < s->measured->calls_len; i++) {
-        const struct stack_call *c = &s->measured->calls[i], **known = &most[c->callee];
+        calls.most = ARENA_NEW(a, const struct stack_call *, names->functions->len);
+    for (size_t i = 0; calls.most && i < s->measured->calls_len; i++) {
+        const struct stack_call *c = &s->measured->calls[i], **known = &calls.most[c->callee];
         if (c->caller != c->callee && (!*known || c->inclusive > (*known)->inclusive))
             *known = c;
     }
     uint32_t second = answer_leader(s, self, names->functions, first);
     s->answer =
-        arena_printf(a, "%s: %s", amount, answer_share(s, names, most, first, self[first], a));
+        arena_printf(a, "%s: %s", amount, answer_share(s, names, &calls, first, self[first], a));
     if (second != NO_FUNCTION && summary_share(s, self[second]) >= LEADS)
         s->answer = arena_printf(a, "%s; %s", s->answer,
-                                 answer_share(s, names, most, second, self[second], a));
+                                 answer_share(s, names, &calls, second, self[second], a));
 }

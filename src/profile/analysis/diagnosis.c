@@ -13,6 +13,8 @@
 #include "profile/analysis/diagnosis_private.h"
 
 #include "arch/arch.h"
+#include "base/path.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -208,12 +210,9 @@ static void diagnosis_examine_debug_info(struct examination *x)
  * libc itself since 2.34 were libraries beside it before. */
 static bool is_libc(const char *name)
 {
-    static const char *const PARTS[] = {"libc.",  "ld-",    "libpthread.",
-                                        "libdl.", "librt.", "libutil."};
-    for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
-        if (!strncmp(name, PARTS[i], strlen(PARTS[i])))
-            return true;
-    return false;
+    static const char *const PARTS[] = {"libc.",  "ld-",      "libpthread.", "libdl.",
+                                        "librt.", "libutil.", NULL};
+    return path_begins_with(name, PARTS);
 }
 
 /* What of the process gmon.out does not see. */

@@ -146,10 +146,10 @@ struct summary {
 void summary_count(struct summary *s, const struct profile *p, const struct attribution *t,
                    const struct graph *g);
 
-/* Then its answer, which lives in `a`. */
+/* Then its answer, which lives in `a`. `objects` are by function.object, with NULL elements. */
 struct names;
 void summary_answer(struct summary *s, const struct attribution *t, struct names *names,
-                    struct arena *a);
+                    struct object *const *objects, struct arena *a);
 
 /* The same profile's summary, with another dimension in place of the first. */
 void summary_of_other(struct summary *s, const struct summary *first,

@@ -15,6 +15,7 @@
  * people need it. Cost: a walk up each stack that waited or held, once; a map for each step. */
 #include "profile/analysis/recording/locks.h"
 
+#include "base/path.h"
 #include "objfile/object.h"
 #include "profile/analysis/recording/locks_private.h"
 #include "profile/analysis/recording/part_errors.h"
@@ -118,8 +119,8 @@ static bool locks_is_rust_library(const char *name)
  * ld-musl. Statically linked programs have the library inside, hence names as well. */
 static bool locks_is_library(const struct locks_making *m, uint32_t function)
 {
-    static const char *const LIBRARIES[] = {"libc.", "libc-",  "libpthread", "libstdc++",
-                                            "ld-",   "libgcc", "ld.",        "libc++"};
+    static const char *const LIBRARIES[] = {"libc.",  "libc-", "libpthread", "libstdc++", "ld-",
+                                            "libgcc", "ld.",   "libc++",     NULL};
     const struct functions *f = &m->in->frames->functions;
     const char *label = function_object_label(f, function);
     const char *name = f->at[function].name;
@@ -127,8 +128,7 @@ static bool locks_is_library(const struct locks_making *m, uint32_t function)
                    (!strncmp(name, "[no symbol] (", strlen("[no symbol] (")) &&
                     strcmp(name, "[no symbol] (vdso)") != 0);
     bool is_it = (f->at[function].is_made && !is_code) || !strcmp(name, "_start");
-    for (size_t i = 0; label && i < sizeof LIBRARIES / sizeof *LIBRARIES; i++)
-        is_it |= !strncmp(label, LIBRARIES[i], strlen(LIBRARIES[i]));
+    is_it |= label && path_begins_with(label, LIBRARIES);
     return is_it || !strncmp(name, "pthread_", strlen("pthread_")) ||
            !strncmp(name, "__pthread_", strlen("__pthread_")) ||
            !strncmp(name, "_ZNSt", strlen("_ZNSt")) || locks_is_rust_library(name);
