@@ -207,13 +207,11 @@ static enum options_end walk_long(struct option_walk *w, const char *text, struc
         bool is_all = len > strlen("help");
         return (is_all ? command_help_all : command_help)(w->command, w->out), OPTIONS_HELPED;
     }
-    for (size_t i = 0;
-         !candidates && !strcmp("focus", text) && (row = command_option(w->command, i, NULL, NULL));
-         i++)
-        if (!strcmp(row->name, "function")) {
-            err_set(e, "unknown option '--focus': it is '--function NAME' or '--function /REGEX/'");
-            return OPTIONS_BAD;
-        }
+    const char *now = candidates ? NULL : option_replacement(w->command, text, len);
+    if (now) {
+        err_set(e, "unknown option '--%.*s': it is %s", (int)len, text, now);
+        return OPTIONS_BAD;
+    }
     if (candidates != 1) {
         err_set(e, "%s option '--%.*s'; see 'monarc %s --help-all'",
                 candidates ? "ambiguous" : "unknown", (int)len, text, w->command->name);

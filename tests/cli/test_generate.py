@@ -237,18 +237,33 @@ class Help(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr.decode()),
                              (2, f"monarc: unknown command '{typed}'; did you mean '{meant}'? "
                                  "'monarc --help' lists all\n"))
-        for typed, now in {"locks": "waits", "io": "waits --files", "what-if": "path --if",
-                           "order": "optimize --for lld", "overlap": "diff",
-                           "counts": "lines --counts"}.items():
+        for typed in ("xyzzy", "", "x" * 300):
+            self.assertNotIn("did you mean", monarc(typed).stderr.decode())
+        self.assertEqual(monarc("--generate", "nix").returncode, 2)
+
+    def test_replaced(self):
+        """Every row of the tables of commands and of options that went names something that is there."""
+        commands, options = re.findall(r"(?s)REPLACED\[\] = \{\n(.*?)\n    \};", (ROOT / "src/cli/commands.c").read_text())
+        commands = re.findall(r'\{"([^"]+)", "([^"]+)"\}', commands)
+        options = re.findall(r'\{"([^"]+)", "([^"]+)", "([^"]+)"\}', options)
+        self.assertIn(("io", "waits --files"), commands)
+        self.assertIn("focus", [gone for gone, _, _ in options])
+        for typed, now in commands:
             for words in [typed, "r.monarc"], ["help", typed]:
                 done = monarc(*words)
                 self.assertEqual((done.returncode, done.stdout, done.stderr.decode()),
                                  (2, b"", f"monarc: unknown command '{typed}': it is 'monarc {now}'\n"))
-                options = [word for word in now.split()[1:] if word.startswith("-")]
-                self.assertLessEqual(set(options), set(re.findall(r"--[\w-]+", monarc(now.split()[0], "--help-all").stdout.decode())))
-        for typed in ("xyzzy", "", "x" * 300):
-            self.assertNotIn("did you mean", monarc(typed).stderr.decode())
-        self.assertEqual(monarc("--generate", "nix").returncode, 2)
+                words = [word for word in now.split()[1:] if word.startswith("-")]
+                self.assertLessEqual({word[2:] for word in words}, set(options_of(now.split()[0])))
+        for gone, option, now in options:
+            self.assertIn(f"--{option}", now)
+            for command in NATIVE:
+                has = options_of(command)
+                self.assertNotIn(gone, has)
+                said = f": it is {now}\n" if option in has else f"; see 'monarc {command} --help-all'\n"
+                done = monarc(command, f"--{gone}=x")
+                self.assertEqual((done.returncode, done.stdout, done.stderr.decode()),
+                                 (2, b"", f"monarc: unknown option '--{gone}'{said}"))
 
 
 main()

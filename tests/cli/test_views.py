@@ -397,8 +397,6 @@ class Words(unittest.TestCase):
             self.assertEqual(said, "monarc: demo: has no function 'alhpa'; did you mean 'alpha'?\n", command)
             self.assertIn("has no function 'nothing_like_it'\n", error(*command, "nothing_like_it"))
         self.assertIn("is not a regular expression", error("flat", "--function", "/(/"))
-        self.assertEqual(error("flat", "--focus", "alpha"),
-                         "monarc: unknown option '--focus': it is '--function NAME' or '--function /REGEX/'\n")
 
     def test_nothing_is_no_amount_with_two_blanks(self):
         self.assertNotIn("0  s", monarc("flat", "demo", "demo.gmon", "-a").stdout.decode())
