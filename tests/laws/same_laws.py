@@ -219,6 +219,36 @@ def callgrind_is_read_back(subject):
 
 
 @law(*ALL)
+def callgrind_totals_are_flat(subject):
+    """In a callgrind file, what callers give to a function is its total in flat; of one that is never called, what it has
+    itself and what it gives."""
+    subject.run("export", "--format", "callgrind", "-o", "x.callgrind", "r.monarc")
+    names, given, own_and_given = {}, collections.Counter(), collections.Counter()
+    function, callee = None, None
+
+    def named(text):
+        number, _, name = text.partition(" ")
+        names.setdefault(number, name)
+        return number
+
+    for line in (subject.folder / "x.callgrind").read_text(errors="replace").splitlines():
+        if line.startswith("fn="):
+            function = named(line[3:])
+        elif line.startswith("cfn="):
+            callee = named(line[4:])
+        elif line[:1].isdigit():
+            cost = int(line.split()[1]) / PERIOD
+            own_and_given[function] += cost
+            if callee:
+                given[callee] += cost
+            callee = None
+    found = sorted(given.get(number, own_and_given[number])
+                   for number, name in names.items() if name != "[outside]")
+    wanted = [f["total_samples"] for f in subject.json("flat", "--all", "r.monarc")["functions"] if f["total_samples"]]
+    subject.equal(found, sorted(wanted), "totals")
+
+
+@law(*ALL)
 def speedscope_is_flat(subject):
     """The stacks of speedscope end in the functions of flat, with their samples."""
     data = json.loads(subject.run("export", "--format", "speedscope", "r.monarc").stdout)
@@ -244,6 +274,25 @@ def page_is_flat(subject):
     found = sorted([s for s in rows["self"] if s])
     wanted = sorted(f["self_samples"] for f in subject.json("flat", "--all", "r.monarc")["functions"] if f["self_samples"])
     subject.equal(found, wanted, "self")
+
+
+@law("plain", "inlined", "threads", "lossy", "twins", "several")
+def page_sources_are_lines(subject):
+    """Lines of the page's sources have the self times of `lines`."""
+    if subject.run("lines", "--json", "--all", "r.monarc", status=(0, 2)).returncode:
+        return NOTHING
+    subject.run("html", "--all-sources", "-o", "x.html", "r.monarc")
+    blocks = page_blocks(subject.folder / "x.html")
+    found, wanted = collections.Counter(), collections.Counter()
+    for name, block in blocks.items():
+        if isinstance(block, dict) and block.get("time"):
+            for line, own_samples in zip(block["time"]["line"], block["time"]["self"]):
+                found[name, line] += own_samples
+    for row in subject.json("lines", "--all", "r.monarc")["lines"]:
+        if row["file"]:
+            wanted[row["file"], row["line"]] += row["self_samples"]
+    subject.equal(sorted(v for v in found.values() if v), sorted(v for v in wanted.values() if v), "self")
+    return None
 
 
 def page_blocks(path):
