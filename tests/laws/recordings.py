@@ -2,6 +2,7 @@
 that failed once."""
 
 import first_lines  # noqa: F401
+import filter_laws  # noqa: F401
 import history_laws  # noqa: F401
 import laws  # noqa: F401
 import pair_laws  # noqa: F401
@@ -49,6 +50,7 @@ keep("store_is_flat", "inlined", 3053316794)
 keep("store_is_flat", "twins", 288185937, 1400627671)
 keep("page_window_is_flat", "twins", 887652107)
 keep("page_window_is_flat", "inlined", 472474763, 3053316794)
+keep("drops_keep_the_whole", "threads", 2460016793)
 keep("callgrind_is_read_back", "inlined", 2414704344)
 keep("callgrind_is_read_back", "several", 2790574676)
 keep("intervals_are_equal", "inlined", 472474763)

@@ -147,7 +147,9 @@ static void put_tree(struct out *out, const struct text_columns *l, const struct
     if (t->is_cut)
         out_printf(out, "cut off after %zu rows (--limit)\n", t->len);
     if (t->direction == CALLS_FROM_ROOT && rest > least)
-        out_printf(out, "%.2f %% of the samples have no stack\n", 100 * rest);
+        out_printf(out, "%.2f %% of the samples %s\n", 100 * rest,
+                   r->frames->frames.is_left_out ? "have no frames but those left out"
+                                                 : "have no stack");
 }
 
 /* One head for all trees, which are of one profile. */

@@ -193,7 +193,7 @@ static void exchange_order_frames(struct exchange_build *m)
                                                         .is_estimate = f->is_estimate,
                                                         .self = until - m->x->total});
         m->x->total = until;
-        if (m->frame_of && f->in_tree)
+        if (m->frame_of && (f->in_tree || f->function == m->rest))
             m->frame_of[f->in_tree] = place[i];
         i = exchange_frame_behind(m, i, &depth);
     } while (i);
@@ -256,10 +256,11 @@ void exchange_make(struct exchange *x, const struct exchange_input *in, struct a
             frame->node == MODEL_SMALL ? small : exchange_function_of(&m, frame->node);
         x->has_estimates |= frame->is_estimate;
     }
-    /* What no function has, so that the sum is what was measured. */
-    double rest = in->summary->unattributed;
-    if ((rest > 0 || in->has_rest) && !in->tree && !in->selected) {
-        m.rest = exchange_add_name(&m, "[no function]");
+    /* What no function has, so that the sum is what was measured: of stacks, what had no frames but
+     * those that are left out. */
+    double rest = in->tree ? in->tree->nodes[0].self : in->summary->unattributed;
+    if ((rest > 0 || (in->has_rest && !in->tree)) && !in->selected) {
+        m.rest = exchange_add_name(&m, in->is_left_out ? "[left out]" : "[no function]");
         vec_push(&m.unordered, (struct unordered_frame){.function = m.rest, .self = rest});
     }
     /* Those that were called or ran, and are on no path. */
