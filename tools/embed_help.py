@@ -3,11 +3,13 @@
 
 usage: embed_help.py OUTPUT.c TEXT.txt...
 
-One array: name, NUL, text, NUL, ..., and an empty name at the end. It refuses lines that are wider than
-a terminal, since nothing breaks an example later.
+One array: name, NUL, text, NUL, ..., and an empty name at the end. A line `@NAME` stands for the lines of
+shared/NAME.txt beside the texts: what several commands have in common is written once. It refuses lines
+that are wider than a terminal, since nothing breaks an example later.
 """
 
 import pathlib
+import re
 import sys
 
 WIDTH = 100
@@ -22,7 +24,8 @@ def main():
     output, *paths = sys.argv[1:]
     parts = []
     for path in map(pathlib.Path, sorted(paths)):
-        text = path.read_text()
+        text = re.sub(r"(?m)^@([\w-]+)\n", lambda name: (path.parent / f"shared/{name[1]}.txt").read_text(),
+                      path.read_text())
         head = ("Common:", "Next:")
         if wide := [line for line in text.splitlines()
                     if len(line) > WIDTH and not line.startswith(head)]:

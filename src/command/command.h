@@ -14,7 +14,8 @@
  * says where in a command's request that struct lies. So the same row fills the same struct, and is
  * explained in the same words, wherever it appears.
  *
- * Long texts are files, assets/help/NAME.txt, which the build embeds (tools/embed_help.py). */
+ * Long texts are files, assets/help/NAME.txt, which the build embeds (tools/embed_help.py); what
+ * several of them say is in assets/help/shared. */
 #ifndef MONARC_COMMAND_COMMAND_H
 #define MONARC_COMMAND_COMMAND_H
 

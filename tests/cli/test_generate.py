@@ -209,6 +209,20 @@ class Options(unittest.TestCase):
             if command not in ("html", "export"):
                 self.assertIn("\nNext: ", help_of(command), command)
 
+    def test_texts_are_written_once(self):
+        """What several commands say is in assets/help/shared, and in none of their own texts."""
+        homes = {}
+        for path in sorted((ROOT / "assets/help").rglob("*.txt")):
+            for sentence in re.split(r"(?<=[.;])\s+|\n\n|^@.*", path.read_text(), flags=re.M):
+                homes.setdefault(" ".join(sentence.split()), set()).add(path.stem)
+        self.assertEqual({text: at for text, at in homes.items() if len(text) > 80 and len(at) > 1}, {})
+        for path in (ROOT / "assets/help/shared").iterdir():
+            uses = [p.stem for p in (ROOT / "assets/help").glob("*.txt") if f"@{path.stem}\n" in p.read_text()]
+            self.assertGreater(len(uses), 1, path.stem)
+            sentence = " ".join(path.read_text().split())[:60]
+            for command in uses:
+                self.assertIn(sentence, " ".join(help_of(command).split()))
+
     def test_first_screen(self):
         first = monarc().stdout.decode()
         self.assertLess(len(first.splitlines()), 24)
