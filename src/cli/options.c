@@ -290,7 +290,8 @@ const struct option_set table_format_set = SET("How it is printed", TABLE_FORMAT
 
 /* A width applies to text alone: other formats have all columns. */
 static const struct option_row WIDE[] = {
-    {'w', "wide", NULL, "show all columns and full names (default: what fits the width)",
+    {'w', "wide", NULL,
+     "show all columns and full names (default: the main ones, as wide as the screen)",
      FILLS(struct one_flag, value)},
 };
 const struct option_set wide_set = SET("How it is printed", WIDE);

@@ -90,6 +90,8 @@ static bool flat_print_functions(struct session *s, const struct flat_request *r
                      filter->only_own || rules.has_sort;
     if (!is_chosen && !has_base)
         flat_find_own(&table, &s->functions, session_objects(s));
+    if (!r->view.print.format)
+        flat_locate(&table, &s->functions, session_objects(s));
     struct report_input in = {.names = &s->names, .flat = &table, .base = has_base ? &base : NULL};
     if (ok)
         print_report(REPORT_FLAT, &in, &r->view.print, out);

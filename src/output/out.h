@@ -249,6 +249,10 @@ struct text_style {
  * hold any byte, terminals obey them, and a name with the latter reads as another. */
 void text_name(struct out *out, const char *name);
 
+/* Its columns. A character counts as one: wide ones of East Asia and combining marks are rare in
+ * names. */
+int text_name_width(const char *name, size_t len);
+
 /* The same, with each character `bad` as `good`. */
 void text_name_without(struct out *out, const char *name, char bad, char good);
 

@@ -99,9 +99,7 @@ static bool is_continued(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* A character counts as one column: wide ones of East Asia and combining marks are rare in names.
- */
-static int text_columns(const char *name, size_t len)
+int text_name_width(const char *name, size_t len)
 {
     int columns = 0;
     for (size_t i = 0; i < len; i++)
@@ -124,7 +122,7 @@ static const char GAP[] = "...";
 /* The beginning goes, since the end of a path tells files apart. */
 void text_path_within(struct out *out, const char *path, size_t len, int room)
 {
-    int columns = text_columns(path, len), kept = room - (int)sizeof GAP + 1;
+    int columns = text_name_width(path, len), kept = room - (int)sizeof GAP + 1;
     size_t from = columns > room && kept > 0 ? text_byte_of(path, len, columns - kept) : 0;
     if (from)
         out_str(out, GAP);
@@ -135,7 +133,7 @@ void text_path_within(struct out *out, const char *path, size_t len, int room)
 void text_name_within(struct out *out, const char *name, size_t len, int room)
 {
     enum { LEAST = 2 + sizeof GAP };
-    int columns = text_columns(name, len), kept = room - (int)sizeof GAP + 1;
+    int columns = text_name_width(name, len), kept = room - (int)sizeof GAP + 1;
     if (columns <= room || room < LEAST) {
         text_name_n(out, name, len);
         return;
@@ -303,7 +301,7 @@ void svg_text_within(struct out *out, const char *text, size_t len, int room)
     struct out shortened;
     out_init(&shortened, -1);
     text_name_within(&shortened, text, len, room < LEAST ? LEAST : room);
-    if (text_columns(shortened.at, shortened.len) <= room)
+    if (text_name_width(shortened.at, shortened.len) <= room)
         svg_text(out, shortened.at, shortened.len);
     out_deinit(&shortened);
 }

@@ -459,7 +459,7 @@ class Compare(unittest.TestCase):
         self.assertEqual(rows["print_all"], {"linkage_name": "print_all", "self_share": 0,
                                              "total_share": 1, "calls": 1})
         text = monarc("flat", *both, "--wide").stdout.decode()
-        self.assertRegex(text, r"60\.00 +-10\.00 +1000  parse\n")
+        self.assertRegex(text, r"60\.00 +-10\.00 +1000  parse +\w+\.c:\d+\n")
         csv = monarc("flat", *both, "--csv").stdout.decode().splitlines()
         self.assertEqual({len(line.split(",")) for line in csv}, {len(csv[0].split(","))})
         graph = monarc_json("graph", *both)

@@ -496,7 +496,7 @@ class Damage(Case):
 
     def test_drawn_bytes(self):
         text = self.flat_of(run_excerpt(self.PLACE))
-        self.assertRegex(text, r"100\.00 .* main\n")
+        self.assertRegex(text, r"100\.00 .* main +a\.c:8\n")
         self.assertNotIn("Note     no symbols", text)
         lines = monarc("lines", "r", cwd=self.dir).stdout.decode()
         self.assertRegex(lines, r"100\.00 .*a\.c:8 ")

@@ -1,7 +1,7 @@
 /* The sentence that every report on a profile opens with: how much was measured, in what time, and
  * which functions lead.
  *
- *     0.262 s of CPU in 0.567 s: 29 % in memmove [libc.so.6], called by copy; 21 +- 6 % in hash
+ *     0.262 s of CPU in 0.567 s: 29 % in memmove [libc.so.6], called by copy; 9 % in hash (a.c:7)
  *     0.079 s of CPU and 0.684 s off the CPU, all threads together, in 0.347 s: 51 % ready ...
  *     12.40 s of CPU a run, mean of 5 runs of 12.61 s: 3 % in parse
  *
@@ -13,6 +13,7 @@
 #include "profile/analysis/summary.h"
 
 #include "base/arena.h"
+#include "base/path.h"
 #include "profile/analysis/names.h"
 #include "profile/analysis/recording/stacks.h"
 #include "profile/analysis/tables.h"
@@ -90,7 +91,7 @@ static const char *answer_share(const struct summary *s, struct names *names,
                  {"[kernel] ", "in the kernel (", ")"},
                  {"[kernel]", "in the kernel", ""}};
     struct interval i = summary_self_interval(s, function, self);
-    double percent = 100 * summary_share(s, self), half = 50 * (i.high - i.low);
+    double share = summary_share(s, self), half = 100 * interval_half(i);
     const char *name = answer_name(names, function, a), *where = NULL;
     for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS && !where; k++) {
         size_t len = strlen(WORDS[k].name);
@@ -99,14 +100,19 @@ static const char *answer_share(const struct summary *s, struct names *names,
             (is_prefix || !name[len]))
             where = arena_printf(a, "%s%s%s", WORDS[k].words, name + len, WORDS[k].also);
     }
+    const char *file;
+    uint32_t line;
+    if (!where && function_program_place(names->functions, function, c->objects, &file, &line))
+        where = arena_printf(a, "in %s (%s:%" PRIu32 ")", name, path_base_name(file), line);
     where = where ? where : arena_printf(a, "in %s", name);
-    const char *about = half > percent / 10 && half >= 0.5 ? arena_printf(a, " +- %.0f", half) : "";
+    const char *about =
+        interval_matters(i, share) && half >= 0.5 ? arena_printf(a, " +- %.0f", half) : "";
     uint32_t caller =
         c->most ? answer_caller(s->measured, names->functions, c, function) : NO_FUNCTION;
     const char *called = caller == NO_FUNCTION
                              ? ""
                              : arena_printf(a, ", called by %s", answer_name(names, caller, a));
-    return arena_printf(a, "%.0f%s %% %s%s", percent, about, where, called);
+    return arena_printf(a, "%.0f%s %% %s%s", 100 * share, about, where, called);
 }
 
 /* "0.262 s of CPU in 0.567 s", "4.00 s", "1000 cycles", "400 samples". */

@@ -136,6 +136,15 @@ void flat_make(struct flat *t, const struct summary *s, const struct graph *g, s
     arena_deinit(&scratch);
 }
 
+void flat_locate(struct flat *t, const struct functions *f, struct object *const *objects)
+{
+    enum { READ = 100 };
+    for (uint32_t i = 0; i < t->len && i < READ; i++) {
+        struct flat_row *r = &t->rows[i];
+        function_program_place(f, r->function, objects, &r->file, &r->line);
+    }
+}
+
 /* The most first, by insertion into the few that are kept: debug information is asked about those
  * alone that would be among them. */
 void flat_find_own(struct flat *t, const struct functions *f, struct object *const *objects)

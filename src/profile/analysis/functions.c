@@ -108,6 +108,16 @@ bool function_place(const struct functions *f, uint32_t function, struct object 
     return is_known;
 }
 
+bool function_program_place(const struct functions *f, uint32_t function,
+                            struct object *const *objects, const char **file, uint32_t *line)
+{
+    const struct function *at = &f->at[function];
+    *file = NULL;
+    *line = 0;
+    return !at->is_made && function_has_code(at) && !function_object_label(f, function) &&
+           function_place(f, function, objects[at->object], file, line);
+}
+
 bool function_is_own(const struct functions *f, uint32_t function, struct object *const *objects)
 {
     static const char *const START[] = {

@@ -142,6 +142,10 @@ const char *function_range_name(uint64_t address, const char *file, struct arena
 bool function_place(const struct functions *f, uint32_t function, struct object *o,
                     const char **file, uint32_t *line);
 
+/* The same of a function of the program itself: one that reports name without an object. */
+bool function_program_place(const struct functions *f, uint32_t function,
+                            struct object *const *objects, const char **file, uint32_t *line);
+
 /* Whether a function is the project's own code: in an object outside of the system's folders, and
  * of a source that neither the system nor a toolchain brought. What debug information knows no
  * source of is own code but for what starts programs. What is made up for waits and the kernel is

@@ -195,6 +195,18 @@ double summary_mcount_estimate(const struct summary *s);
 struct interval {
     double low, high;
 };
+
+/* Half its width, and whether that changes anything for a reader: there is something, and it is
+ * more than a tenth of that. */
+static inline double interval_half(struct interval i)
+{
+    return (i.high - i.low) / 2;
+}
+static inline bool interval_matters(struct interval i, double share)
+{
+    return share > 0 && interval_half(i) > share / 10;
+}
+
 struct interval share_interval(double hits, double samples);
 
 /* The same of a share with a standard error: as many samples drawn alone as have that error. 0: it

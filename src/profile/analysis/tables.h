@@ -31,6 +31,8 @@ struct flat_row {
                        without what the other members' callees took */
     uint64_t calls, recursive_calls; /* all calls; those of them by itself */
     struct interval interval;        /* of self's share of the samples */
+    const char *file;                /* flat_locate(): where the source defines it; NULL: unknown */
+    uint32_t line;
 };
 
 enum { FLAT_OWN = 5 };
@@ -69,6 +71,9 @@ struct view_rules {
 /* Rows of all functions of the graph that pass the filter, sorted, and cut at the limit. */
 void flat_make(struct flat *t, const struct summary *s, const struct graph *g, struct names *names,
                const struct view_rules *rules, struct arena *a);
+
+/* function_program_place() of as many rows as a person reads. */
+void flat_locate(struct flat *t, const struct functions *f, struct object *const *objects);
 
 /* Finds the project's own functions with the most total time, if the first row is of other code.
  * Those that all but all samples went through, as main(), say nothing, and are left out. */

@@ -1,18 +1,18 @@
 /* The flat profile as text, JSON (docs/schema/flat.schema.json) and CSV.
  *
- * One list of columns serves the three. Text shows those of which there are data, as many as fit
- * the width: no figure is rounded or cut to make room, but whole columns are left out, the least
- * telling first (sums down the table and amounts a call before totals that were measured), and a
- * line below the table names them. After the columns of this event come those of the others, and
- * the name.
+ * One list of columns serves the three. Text shows those that people read, as many as fit the
+ * width, and all with --wide: no figure is rounded or cut to make room, but whole columns are left
+ * out (amounts a call before totals that were measured), and a line below the table names them. An
+ * uncertainty stands where it is more than a tenth of the share. After the columns of this event
+ * come those of the others, the name, and where it is defined if there is room beside the names.
  *
  * Below the rows of functions stand two that make the sum whole, in text and in CSV: what filters
  * and limits kept out, and what is in no function.
  *
- *      self%    +- samples  self s  cumulative  total%  total s  calls  self/call  function
- *      60.00  4.80     240   0.240       0.240   60.00    0.240  10000   24.00 us  parse
- *      35.00  4.67     140   0.140       0.380   95.00    0.380      1  140.00 ms  main
- *       5.00            20   0.020       0.400                       [3 more functions, not shown]
+ *      self%    +-  self s  total%  total s  calls  self/call  function  source
+ *      60.00        0.240   60.00    0.240  10000   24.00 us  parse     parse.c:12
+ *      35.00  4.67  0.140   95.00    0.380      1  140.00 ms  main      main.c:7
+ *       5.00        0.020                       [3 more functions, not shown]
  *
  * Cost: one pass over the rows for each form; widths come from the totals, not from a pass of their
  * own, but for names, of which the first LOOKED_AT are measured. */
@@ -321,9 +321,10 @@ void flat_csv(struct out *out, const struct report_input *in)
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* All columns of which there are data. Their order is that of reading: how much of all, then
- * amounts, then calls. A column whose unit is not known has `?` there; samples that were spread
- * over functions by bins have two decimals. */
+/* All columns of which there are data; samples where time does not say the same, and with sums down
+ * the table if all are wanted. Their order is that of reading: how much of all, then amounts, then
+ * calls. A column whose unit is not known has `?` there; samples that were spread over functions by
+ * bins have two decimals. */
 static struct text_columns text_layout(const struct report_input *in)
 {
     const struct flat *t = in->flat;
@@ -333,20 +334,26 @@ static struct text_columns text_layout(const struct report_input *in)
                              .len = FLAT_COLUMNS,
                              .style = &in->style,
                              .unit = has_time ? s->abbreviation ? s->abbreviation : '?' : 0};
+    bool is_whole = !in->style.width, has_between = is_whole;
+    for (uint32_t i = 0; i < t->len && !has_between; i++)
+        has_between = interval_matters(t->rows[i].interval, summary_share(s, t->rows[i].self));
     int decimals = text_time_decimals(s);
     int time = text_digits((uint64_t)summary_time(s, s->samples)) + decimals + 1;
     if (s->has_samples) {
         text_column(&l, FLAT_SHARE, 6, 2);
-        text_column(&l, FLAT_SHARE_BETWEEN, 5, 2);
-        text_column(&l, FLAT_SAMPLES,
-                    text_digits((uint64_t)s->samples) + (t->has_fractions ? 3 : 0),
-                    t->has_fractions ? 2 : 0);
+        if (has_between)
+            text_column(&l, FLAT_SHARE_BETWEEN, 5, 2);
+        if (is_whole || !has_time)
+            text_column(&l, FLAT_SAMPLES,
+                        text_digits((uint64_t)s->samples) + (t->has_fractions ? 3 : 0),
+                        t->has_fractions ? 2 : 0);
     }
     if (has_time) {
         text_column(&l, FLAT_TIME, time, decimals);
         if (s->measured && s->measured->self_between)
             text_column(&l, FLAT_BETWEEN, time, decimals);
-        text_column(&l, FLAT_CUMULATIVE, time, decimals);
+        if (is_whole)
+            text_column(&l, FLAT_CUMULATIVE, time, decimals);
     }
     if (s->stacks) {
         text_column(&l, FLAT_TOTAL_SHARE, 6, 2);
@@ -371,31 +378,43 @@ static struct text_columns text_layout(const struct report_input *in)
     return l;
 }
 
+/* What a row has after its figures: the name, padded to `name` columns where a place follows, which
+ * has at most `place`; 0: none are shown. */
+struct flat_ends {
+    int used, name, place;
+};
+
 /* Leaves out columns so that most names are whole, up to a length from which they lose their
- * middle.
+ * middle; what is left may have room for places.
  *
  * `besides`: columns of the row that are not in the table, those of other events and the gaps.
  * Names want between NAME_ROOM and ENOUGH columns: waiting for the longest C++ name would leave no
  * figures. */
-static void text_fit(struct text_columns *l, const struct report_input *in, int besides)
+static struct flat_ends text_fit(struct text_columns *l, const struct report_input *in, int besides)
 {
-    static const uint8_t WITH_TOTALS[] = {FLAT_CUMULATIVE, FLAT_SAMPLES, FLAT_TOTAL_PER_CALL,
-                                          FLAT_SELF_PER_CALL};
-    static const uint8_t WITHOUT[] = {FLAT_SAMPLES, FLAT_CUMULATIVE};
-    enum { ENOUGH = 32, LOOKED_AT = 50 };
+    static const uint8_t ORDER[] = {FLAT_TOTAL_PER_CALL, FLAT_SELF_PER_CALL};
+    enum { ENOUGH = 32, LOOKED_AT = 50, MOST_PLACE = 28, HEADING = 6 };
     const struct flat *t = in->flat;
-    int wanted = NAME_ROOM;
-    if (!in->style.width)
-        return;
-    for (uint32_t i = 0; i < t->len && i < LOOKED_AT && wanted < ENOUGH; i++) {
-        int width = text_function_width(in->names, t->rows[i].function, &in->style);
-        wanted = width > wanted ? width : wanted;
+    int widest = (int)sizeof "function" - 1, placed = widest, place = 0;
+    for (uint32_t i = 0; i < t->len && i < LOOKED_AT; i++) {
+        const struct flat_row *r = &t->rows[i];
+        int width = text_function_width(in->names, r->function, &in->style);
+        int at = r->file ? (int)strlen(path_base_name(r->file)) + 1 + text_digits(r->line) : 0;
+        widest = width > widest ? width : widest;
+        placed = at && width > placed ? width : placed;
+        place = at > place ? at : place;
     }
-    wanted = wanted < ENOUGH ? wanted : ENOUGH;
+    int wanted = widest < NAME_ROOM ? NAME_ROOM : widest < ENOUGH ? widest : ENOUGH;
     if (t->summary->stacks)
-        text_columns_fit(l, WITH_TOTALS, sizeof WITH_TOTALS, besides, wanted);
-    else
-        text_columns_fit(l, WITHOUT, sizeof WITHOUT, besides, wanted);
+        text_columns_fit(l, ORDER, sizeof ORDER, besides, wanted);
+    place = place > MOST_PLACE ? MOST_PLACE : place && place < HEADING ? HEADING : place;
+    struct flat_ends ends = {.used = l->width + besides, .name = placed, .place = place};
+    int room = in->style.width ? in->style.width - ends.used - 2 - place : ENOUGH;
+    if (room < wanted)
+        ends.place = 0;
+    else if (placed > room)
+        ends.name = room;
+    return ends;
 }
 
 /* "12.34 us", or nothing where there was no call. Below 0: no calls from others, or not known.
@@ -408,23 +427,24 @@ static struct field amount_per_call(char *into, size_t size, const struct summar
     if (samples < 0)
         return (struct field){0};
     text_amount(into, size, summary_time(s, samples),
-                middle > 0 ? (share.high - share.low) / 2 / middle : 0, s->abbreviation);
+                middle > 0 ? interval_half(share) / middle : 0, s->abbreviation);
     return field_text(into);
 }
 
-/* `used`: columns in front of the name. What has no value in this row stays blank: a field without
- * a kind. */
+/* What has no value in this row stays blank: a field without a kind. */
 static void text_row(struct out *out, const struct text_columns *l, const struct report_input *in,
-                     const struct flat_row *r, int used)
+                     const struct flat_row *r, const struct flat_ends *ends)
 {
     const struct summary *s = in->flat->summary;
     const struct stacks *m = s->measured;
     double unit = l->unit ? s->rate : 1; /* totals are in samples where there is no rate */
-    char self[32], total[32];
+    char self[32], total[32], line[16];
+    struct out name;
     struct field fields[FLAT_COLUMNS] = {0};
     row_fields(fields, in, r);
-    if (s->samples > 0)
-        fields[FLAT_SHARE_BETWEEN] = field_double((r->interval.high - r->interval.low) / 2);
+    bool matters = !in->style.width || interval_matters(r->interval, summary_share(s, r->self));
+    if (s->samples > 0 && matters)
+        fields[FLAT_SHARE_BETWEEN] = field_double(interval_half(r->interval));
     if (m && m->self_between && m->self_between[r->function] >= 0)
         fields[FLAT_BETWEEN] = field_double(summary_time(s, m->self_between[r->function]));
     fields[FLAT_CUMULATIVE] = field_double(summary_time(s, r->running));
@@ -442,7 +462,22 @@ static void text_row(struct out *out, const struct text_columns *l, const struct
     for (size_t i = 0; i < s->others.len; i++)
         others_share(out, &s->others.at[i], s->others.at[i].self[r->function]);
     out_str(out, "  ");
-    text_function_behind(out, in->names, r->function, l->style, used);
+    bool has_place = r->file && ends->place;
+    int kept = has_place && l->style->width ? ends->place + 2 : 0;
+    if (!has_place) {
+        text_function_behind(out, in->names, r->function, l->style, ends->used);
+    } else {
+        out_init(&name, -1);
+        text_function_behind(&name, in->names, r->function, l->style, ends->used + kept);
+        out_bytes(out, name.at, name.len);
+        int width = text_name_width(name.at, name.len);
+        const char *file = path_base_name(r->file);
+        int digits = snprintf(line, sizeof line, ":%" PRIu32, r->line);
+        out_spaces(out, 2 + (size_t)(width < ends->name ? ends->name - width : 0));
+        text_name_within(out, file, strlen(file), ends->place - digits);
+        out_bytes(out, line, (size_t)digits);
+        out_deinit(&name);
+    }
     out_char(out, '\n');
 }
 
@@ -492,18 +527,22 @@ void flat_text(struct out *out, const struct report_input *in)
     int indent = !s->has_samples && l.width ? 2 : 0;
     int besides = indent + others_width(&s->others) + 2;
     double running = t->len ? t->rows[t->len - 1].running : 0;
-    text_fit(&l, in, besides);
+    struct flat_ends ends = text_fit(&l, in, besides);
     text_summary(out, s);
     text_notes(out, s);
     text_own(out, in);
     out_printf(out, "\n%*s", indent, "");
     text_columns_head(out, &l);
     others_head(out, &s->others);
-    out_str(out, "  function\n");
-    int used = l.width + besides;
+    out_str(out, "  function");
+    if (ends.place) {
+        out_spaces(out, (size_t)ends.name - strlen("function") + 2);
+        out_str(out, "source");
+    }
+    out_char(out, '\n');
     for (uint32_t i = 0; i < t->len; i++) {
         out_spaces(out, (size_t)indent);
-        text_row(out, &l, in, &t->rows[i], used);
+        text_row(out, &l, in, &t->rows[i], &ends);
     }
     if (!t->len && t->omitted.functions)
         out_str(
@@ -524,7 +563,7 @@ void flat_text(struct out *out, const struct report_input *in)
         text_rest(out, &l, s, s->unattributed, running, s->unknown_callees);
         out_str(out, "[unattributed] in no function\n");
     }
-    if (s->has_samples && s->samples > 0 && t->len)
+    if (s->samples > 0 && l.shape[FLAT_SHARE_BETWEEN].width)
         text_interval_legend(out, s);
     text_columns_left_out(out, &l);
 }

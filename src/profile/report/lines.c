@@ -216,12 +216,11 @@ static int place_width(const struct lines_layout *l, const char *file, uint32_t 
 
 /* Widths from the data; a long path does not push all names to the right. The column of places is
  * as wide as the widest place up to a limit: NARROW_PLACE on a terminal, WIDEST_PLACE in a file.
- * Places beyond it do not count. What the width has no room for is left out: sums down the table
- * first, then samples, which say the same as times. */
+ * Places beyond it do not count. Samples, which say the same as times, and sums down the table are
+ * there if all columns are wanted. */
 static struct lines_layout lay_out(struct lines_table *t, const struct shown_paths *paths,
                                    const struct text_style *style)
 {
-    static const uint8_t LEFT_OUT[] = {LINE_CUMULATIVE, LINE_SAMPLES};
     const struct summary *s = t->summary;
     bool has_time = s->has_samples && s->rate > 0;
     int decimals = text_time_decimals(s);
@@ -238,15 +237,21 @@ static struct lines_layout lay_out(struct lines_table *t, const struct shown_pat
                              .is_narrow = style->width && !paths->paths->is_full};
     struct text_columns *c = &l.columns;
     time = time < 7 ? 7 : time;
+    bool is_whole = !style->width, has_between = is_whole;
+    for (uint32_t i = 0; i < t->len && !has_between; i++)
+        has_between = interval_matters(t->rows[i].interval, summary_share(s, t->rows[i].self));
     if (s->has_samples) {
         int samples = text_digits((uint64_t)s->samples) + (t->has_fractions ? 3 : 0);
         text_column(c, LINE_SHARE, 6, 2);
-        text_column(c, LINE_BETWEEN, 5, 2);
-        text_column(c, LINE_SAMPLES, samples, t->has_fractions ? 2 : 0);
+        if (has_between)
+            text_column(c, LINE_BETWEEN, 5, 2);
+        if (is_whole || !has_time)
+            text_column(c, LINE_SAMPLES, samples, t->has_fractions ? 2 : 0);
     }
     if (has_time) {
         text_column(c, LINE_TIME, time, decimals);
-        text_column(c, LINE_CUMULATIVE, time, decimals);
+        if (is_whole)
+            text_column(c, LINE_CUMULATIVE, time, decimals);
     }
     /* Rows with no self time of their own are there for their totals: lines that only call. */
     if (s->has_samples && t->has_totals) {
@@ -265,8 +270,6 @@ static struct lines_layout lay_out(struct lines_table *t, const struct shown_pat
         width = width > most && l.is_narrow ? most : width;
         l.place = width > l.place && width <= most ? width : l.place;
     }
-    if (has_time) /* samples show the same as times; without these they stay */
-        text_columns_fit(c, LEFT_OUT, sizeof LEFT_OUT, 2, l.place + 2 + NAME_ROOM);
     return l;
 }
 
@@ -331,8 +334,10 @@ static void put_row(struct out *out, const struct lines_layout *l, const struct 
     double unit = l->columns.unit ? s->rate : 1;
     struct field fields[LINE_COLUMNS] = {0};
     self_fields(fields, s, r->self);
-    if (s->samples > 0)
-        fields[LINE_BETWEEN] = field_double((r->interval.high - r->interval.low) / 2);
+    bool matters =
+        !l->columns.style->width || interval_matters(r->interval, summary_share(s, r->self));
+    if (s->samples > 0 && matters)
+        fields[LINE_BETWEEN] = field_double(interval_half(r->interval));
     fields[LINE_CUMULATIVE] = field_double(summary_time(s, r->running));
     fields[LINE_TOTAL_SHARE] = field_double(summary_share(s, r->total));
     fields[LINE_TOTAL] = field_double(r->total / unit);
@@ -402,9 +407,8 @@ void lines_text(struct out *out, const struct report_input *in)
         put_rest(out, &l, s, s->unattributed, running);
         out_str(out, "[unattributed] in no function\n");
     }
-    if (s->has_samples && s->samples > 0)
+    if (s->samples > 0 && l.columns.shape[LINE_BETWEEN].width)
         text_interval_legend(out, s);
-    text_columns_left_out(out, &l.columns);
     vec_free(&shown.shown);
     map_deinit(&shown.number);
     arena_deinit(&scratch);

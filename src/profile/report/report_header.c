@@ -148,11 +148,12 @@ void text_interval_legend(struct out *out, const struct summary *s)
     if (runs > 1)
         out_printf(out,
                    "\n+-: half the 95 %% confidence interval of the mean run's self%% and self,\n"
-                   "    from the spread of %" PRIu32 " runs\n",
+                   "    from the spread of %" PRIu32 " runs; blank: below a tenth\n",
                    runs);
     else
-        out_printf(out, "\n+-: half the 95 %% confidence interval of self%%, in points%s\n",
-                   s->run ? " (of this run)" : "");
+        out_printf(out,
+                   "\n+-: half the 95 %% interval of %sself%%, in points; blank: below a tenth\n",
+                   s->run ? "this run's " : "");
 }
 
 /* How many samples, of what, and how many of them are not the program's own. Samples in no function
@@ -232,8 +233,8 @@ void text_notes(struct out *out, const struct summary *s)
     double certain = s->effective > 0 ? s->effective : s->samples;
     if (s->has_samples && certain > 0 && certain < FEW) {
         struct interval half = share_interval(certain / 2, certain);
-        out_printf(out, "Note     few samples: a share of 50 %% may be off by %.0f points\n",
-                   50 * (half.high - half.low));
+        out_printf(out, "Note     few samples (%.0f): a share of 50 %% may be off by %.0f points\n",
+                   s->samples, 100 * interval_half(half));
     }
     double cost = summary_mcount_estimate(s);
     bool is_visible = s->rate > 0 && cost > 1 / s->rate; /* more than one sample */

@@ -193,8 +193,7 @@ static void functions_put_row(const struct function_layout *l, struct span *at,
     if (l->summary) {
         double old = function_row_old_share(t, r);
         functions_put_share(l, FUNCTION_SELF_SHARE, at, share, f, "%.2f");
-        functions_put_share(l, FUNCTION_MARGIN, at,
-                            f ? (f->interval.high - f->interval.low) / 2 : 0, f, "%.2f");
+        functions_put_share(l, FUNCTION_MARGIN, at, f ? interval_half(f->interval) : 0, f, "%.2f");
         functions_put_share(l, FUNCTION_OLD_SHARE, at, old, r->old, "%.2f");
         /* A star marks what chance does not explain. */
         bool is_meant = function_row_is_meant(l->table, r);
