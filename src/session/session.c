@@ -424,6 +424,13 @@ static bool session_open_gmon(struct session *s, struct session_options *o, stru
             "%.3g %% of the samples are in functions without a symbol: link without -s, or name "
             "the folder of the debug file with --debug-dir",
             100 * unnamed / s->time.total);
+    uint64_t full = profile_full_bins(&s->profile);
+    if (full)
+        s->notes[s->summary.notes_len++] = arena_printf(
+            &s->arena,
+            "%" PRIu64 " counter%s of 16 bits %s full, at 65535: %s code ran for longer than "
+            "that, by an unknown amount",
+            full, full == 1 ? "" : "s", full == 1 ? "is" : "are", full == 1 ? "its" : "their");
     /* Bins that lie over several functions leave their shares uncertain. */
     const struct sharing *t = &s->sharing;
     sharing_of_functions(&s->sharing, &s->profile, &s->functions, &s->arena);

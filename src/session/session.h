@@ -79,7 +79,7 @@ struct session {
     struct fit fit;
     struct summary summary;
     const char *unplaced; /* of counts of lines: what the program has no place for; or NULL */
-    const char *notes[5]; /* of a profile that is not a recording */
+    const char *notes[6]; /* of a profile that is not a recording */
 };
 
 /* Opens, reads, judges and analyses into a zeroed *s. session_close() after failure, too. The

@@ -208,7 +208,15 @@ class Doctor(unittest.TestCase):
         self.assertIn("no-rate", self.of_demo(gmon([(LOW, HIGH, [9] * BINS, 0)])))
 
     def test_full_bins(self):
-        self.assertIn("full-bins", self.of_demo(gmon([(LOW, HIGH, [1] * (BINS - 1) + [65535])])))
+        full = gmon([(LOW, HIGH, [1] * (BINS - 1) + [65535])])
+        self.assertIn("full-bins", self.of_demo(full))
+        self.assertIn("1 counter of 16 bits is full", self.notes("gmon.out"))
+        self.assertIn("2 counters of 16 bits are full", self.notes("gmon.out", "gmon.out"))
+        monarc("merge", "-o", "sum", "gmon.out", "gmon.out", cwd=self.here)
+        self.assertNotIn(" full", self.notes("sum"))  # counters of a merge do not end
+
+    def notes(self, *profiles):
+        return " ".join(monarc("flat", DEMO, *profiles, cwd=self.here).stdout.decode().split())
 
     def test_one_bin(self):
         self.assertIn("one-bin", self.of_demo(gmon([(LOW, HIGH, [500] + [0] * (BINS - 1))])))

@@ -14,7 +14,7 @@ import hashlib
 from make import leb, run_list, signed
 from run_file import CUT, FAULT, FILE, KERNEL, PERIOD, Run, WAIT
 
-READY_WAIT = 2**32  # could run, but no CPU was free
+READY_WAIT, STOPPED_WAIT = 2**32, 2**32 + 3  # could run, but no CPU was free; a signal stopped it
 SLICE = 10**7
 UNIT_NS, UNIT_COUNT, UNIT_BYTES = range(3)
 PHASE, BEGINS, ENDS = range(3)
@@ -204,7 +204,8 @@ class World:
             if self.has_kernel and random.random() < .3:
                 frames.append(("kernel", random.choice([0, 1, FAULT])))
             if self.has_waits and random.random() < .4:
-                frames.append(("wait", random.choice([FUTEX, READ, NANOSLEEP, READY_WAIT])))
+                no_call = STOPPED_WAIT if len(stacks) % 2 else READY_WAIT
+                frames.append(("wait", random.choice([FUTEX, READ, NANOSLEEP, no_call])))
             if self.has_cuts and random.random() < .4:
                 frames = [("cut", random.randrange(5))] + (frames[1:] or frames)
             stacks.append(tuple(frames))

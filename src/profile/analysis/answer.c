@@ -60,12 +60,9 @@ static uint32_t answer_caller(const struct stacks *m, const struct functions *f,
     return NO_FUNCTION;
 }
 
-/* Waits, and time without a free CPU, which recordings have as functions. */
 static bool answer_is_off_cpu(const struct functions *f, uint32_t function)
 {
-    const char *name = f->at[function].name;
-    return f->at[function].is_made &&
-           (!strncmp(name, "[waiting]", 9) || !strcmp(name, "[ready to run]"));
+    return f->at[function].is_made && function_name_is_wait(f->at[function].name);
 }
 
 /* "parse [libx.so]" */
@@ -88,6 +85,7 @@ static const char *answer_share(const struct summary *s, struct names *names,
     } WORDS[] = {{"[waiting] ", "waiting in ", ""},
                  {"[waiting]", "waiting", ""},
                  {"[ready to run]", "ready to run, without a CPU", ""},
+                 {"[stopped]", "stopped", ""},
                  {"[kernel] ", "in the kernel (", ")"},
                  {"[kernel]", "in the kernel", ""}};
     struct interval i = summary_self_interval(s, function, self);

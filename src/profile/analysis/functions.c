@@ -118,6 +118,13 @@ bool function_program_place(const struct functions *f, uint32_t function,
            function_place(f, function, objects[at->object], file, line);
 }
 
+bool function_name_is_wait(const char *name)
+{
+    static const char WAITING[] = "[waiting]"; /* and in which call */
+    return !strncmp(name, WAITING, sizeof WAITING - 1) || !strcmp(name, "[ready to run]") ||
+           !strcmp(name, "[stopped]");
+}
+
 bool function_is_own(const struct functions *f, uint32_t function, struct object *const *objects)
 {
     static const char *const START[] = {

@@ -146,6 +146,10 @@ bool function_place(const struct functions *f, uint32_t function, struct object 
 bool function_program_place(const struct functions *f, uint32_t function,
                             struct object *const *objects, const char **file, uint32_t *line);
 
+/* Whether what is made up and has this name is time off the CPU: a wait, one for a CPU, or a stop.
+ */
+bool function_name_is_wait(const char *name);
+
 /* Whether a function is the project's own code: in an object outside of the system's folders, and
  * of a source that neither the system nor a toolchain brought. What debug information knows no
  * source of is own code but for what starts programs. What is made up for waits and the kernel is

@@ -175,16 +175,8 @@ static bool check_same_scale(const struct histogram *a, const struct histogram *
     return (difference < 1e-6 && difference > -1e-6) || err_set(e, "different scales");
 }
 
-static uint64_t check_count_full_bins(const struct histogram *h)
-{
-    uint64_t full = 0;
-    for (uint32_t i = 0; h->width == 2 && i < h->bins; i++)
-        full += histogram_get(h, i) == UINT16_MAX;
-    return full;
-}
-
 struct counts {
-    uint64_t empty_range, no_bins, fine_bins, no_rate, full_bins;
+    uint64_t empty_range, no_bins, fine_bins, no_rate;
 };
 
 /* Figures of all histograms in one pass. */
@@ -198,7 +190,6 @@ static struct counts check_count_histograms(const struct profile *p)
         n.no_bins += !h->bins;
         n.fine_bins += bin_bytes > 0 && bin_bytes < 1.99;
         n.no_rate += !h->rate;
-        n.full_bins += check_count_full_bins(h);
     }
     return n;
 }
@@ -217,7 +208,7 @@ static void check_histograms(const struct profile *p, struct finding_list *list)
     check_add_finding(list, FINDING_MIXED_SCALES,
                       check_each_neighbour(p, NULL, check_same_scale, NULL));
     check_add_finding(list, FINDING_NO_SAMPLES, p->histograms.len && !profile_samples(p));
-    check_add_finding(list, FINDING_FULL_BINS, n.full_bins);
+    check_add_finding(list, FINDING_FULL_BINS, profile_full_bins(p));
 }
 
 /* A binary search in ranges sorted by where they begin; overlapping ones may be missed. */

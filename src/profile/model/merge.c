@@ -179,6 +179,8 @@ bool merger_add(struct merger *m, const struct profile *from, struct err *e)
     sum->arcs.at = (struct arc *)arcs;
     sum->blocks.at = (struct block *)blocks;
     block_names_add_all(&sum->block_names, &from->block_names);
+    sum->full_bins += profile_full_bins(from);
+    sum->is_merged = true;
     sum->histogram_records += from->histogram_records;
     sum->arc_records += from->arc_records;
     sum->block_records += from->block_records;

@@ -47,6 +47,31 @@ uint64_t profile_samples(const struct profile *p)
     return total;
 }
 
+/* Merging writes a range once more for what is above 65535 of a bin: counters of such a range do
+ * not end there. Only files of few ranges are searched for them, as recorders write one. */
+static bool profile_repeats(const struct profile *p, size_t histogram)
+{
+    enum { MOST = 64 };
+    bool is_repeated = false;
+    for (size_t i = 0; p->histograms.len <= MOST && i < p->histograms.len; i++)
+        is_repeated |= i != histogram &&
+                       !histogram_compare(&p->histograms.at[i], &p->histograms.at[histogram]);
+    return is_repeated;
+}
+
+uint64_t profile_full_bins(const struct profile *p)
+{
+    uint64_t full = p->full_bins;
+    for (size_t i = 0; !p->is_merged && i < p->histograms.len; i++) {
+        const struct histogram *h = &p->histograms.at[i];
+        uint64_t bins = 0;
+        for (uint32_t k = 0; h->width == 2 && k < h->bins; k++)
+            bins += histogram_get(h, k) == UINT16_MAX;
+        full += bins && !profile_repeats(p, i) ? bins : 0;
+    }
+    return full;
+}
+
 uint64_t profile_calls(const struct profile *p)
 {
     uint64_t total = 0;

@@ -180,6 +180,8 @@ struct profile {
 
     /* Records as they stood in the file(s), before any were summed. */
     uint64_t histogram_records, arc_records, block_records;
+    uint64_t full_bins; /* of the files of a merge: profile_full_bins() */
+    bool is_merged;
 
     /* Of a profile that was read; a merge leaves them empty. */
     VEC(struct record_run) runs;
@@ -199,6 +201,10 @@ void profile_clear(struct profile *p);
 
 /* All samples of all histograms; saturating. */
 uint64_t profile_samples(const struct profile *p);
+
+/* 16-bit counters of the file, or of the files of a merge, at 65535: they stop or wrap there, so
+ * that it is not known how much more was measured. */
+uint64_t profile_full_bins(const struct profile *p);
 
 /* All calls of all arcs; saturating. */
 uint64_t profile_calls(const struct profile *p);

@@ -134,7 +134,7 @@ double older_chance(const struct summary *then, double before, const struct summ
                      !strcmp(then->dimension, now->dimension);
     struct amount old = older_amount(then, before, has_times);
     struct amount new = older_amount(now, after, has_times);
-    bool is_kernel = name && (!strncmp(name, "[kernel", 7) || !strncmp(name, "[waiting", 8));
+    bool is_kernel = name && (!strncmp(name, "[kernel", 7) || function_name_is_wait(name));
     struct noise noise;
     struct difference d;
     noise_assume(&noise, NOISE_OF_RUNS, CONFIDENCE);

@@ -101,15 +101,16 @@ static struct change comparison_row(const struct comparison *c, uint32_t old, ui
 
 /* --- chances --------------------------------------------------------------------------------- */
 
-/* How long threads had no CPU: that is up to what else the machine did. */
-static bool comparison_is_ready(const struct identity *id)
+/* How long threads had no CPU, or were stopped: that is up to what else the machine and others did.
+ */
+static bool comparison_is_imposed(const struct identity *id)
 {
-    return id->is_made && !strcmp(id->name, "[ready to run]");
+    return id->is_made && (!strcmp(id->name, "[ready to run]") || !strcmp(id->name, "[stopped]"));
 }
 
 static bool comparison_is_wait(const struct identity *id)
 {
-    return comparison_is_ready(id) || (id->is_made && !strncmp(id->name, "[waiting", 8));
+    return id->is_made && function_name_is_wait(id->name);
 }
 
 enum noise_kind comparison_noise_kind(const struct comparison *c, const struct change *row)
@@ -152,7 +153,8 @@ static void comparison_measure(struct comparison *c, struct change *rows, uint32
         enum noise_kind kind = comparison_noise_kind(c, &rows[i]);
         pairs[i] = (struct noise_pair){m->of(c->old, rows[i].old, m->measure),
                                        m->of(c->new, rows[i].new, m->measure), kind};
-        has_waits |= !strncmp(change_identity(c, &rows[i])->name, "[waiting", 8);
+        const struct identity *id = change_identity(c, &rows[i]);
+        has_waits |= comparison_is_wait(id) && !comparison_is_imposed(id);
     }
     /* Totals hold what callees waited for, so with waits all of them are as noisy as the kernel. */
     for (uint32_t i = 0; i < len && has_waits && m->measure == TIME_TOTAL; i++)
@@ -164,7 +166,7 @@ static void comparison_measure(struct comparison *c, struct change *rows, uint32
         struct difference d;
         *s = (struct measured_change){pairs[i].old.mean, pairs[i].new.mean, -1, -1, false};
         const struct identity *id = change_identity(c, &rows[i]);
-        if (!m->is_judged || comparison_is_ready(id) || (c->one_waits && comparison_is_wait(id)))
+        if (!m->is_judged || comparison_is_imposed(id) || (c->one_waits && comparison_is_wait(id)))
             continue;
         difference_make(&d, &pairs[i].old, &pairs[i].new, noise, pairs[i].kind);
         s->margin = d.margin;
