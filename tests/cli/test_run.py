@@ -481,6 +481,11 @@ class Running(Case):
         folder = self.record("sh", "-c", f"{busy} 0.3 >/dev/null 2>&1 &",
                              options=["--follow-daemons", "20"])
         figure(self).assertGreater(self.seconds(self.flat(folder)[1]), 0.25)
+        text = monarc("flat", folder).stdout.decode()
+        ran = float(re.search(r" s of CPU in ([0-9.]+) s", text)[1])
+        own, outlived = re.search(r" ([0-9.]+) s long \(([0-9.]+) s with what outlived it\)", text).groups()
+        self.assertEqual(ran, float(outlived), text)
+        self.assertGreater(ran, float(own) + 0.2, text)
 
     @slow
     @decided

@@ -137,7 +137,9 @@ static const char *answer_amount(const struct summary *s, const struct functions
                             run->elapsed.mean);
     if (!run || run->chosen || !run->recording->length_ns)
         return ran;
-    return arena_printf(a, "%s in %.3f s", ran, (double)run->recording->length_ns / 1e9);
+    /* Processes that outlived the program are in the sum, and so is the time that they took. */
+    return arena_printf(a, "%s in %.3f s", ran,
+                        (double)recording_last_end_ns(run->recording) / 1e9);
 }
 
 void summary_answer(struct summary *s, const struct attribution *t, struct names *names,

@@ -247,6 +247,15 @@ struct recording_cpu recording_cpu(const struct recording *r)
     return sum;
 }
 
+uint64_t recording_last_end_ns(const struct recording *r)
+{
+    const uint64_t LEAST_NS = 1000 * 1000; /* ends are seen a little late */
+    uint64_t last_ns = 0;
+    for (size_t i = 0; i < r->processes.len; i++)
+        last_ns = r->processes.at[i].end_ns > last_ns ? r->processes.at[i].end_ns : last_ns;
+    return last_ns > r->length_ns + LEAST_NS ? last_ns : r->length_ns;
+}
+
 uint64_t recording_peak_bytes(const struct recording *r)
 {
     uint32_t runs = recording_count(r);

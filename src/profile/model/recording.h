@@ -467,6 +467,10 @@ uint64_t recording_peak_bytes(const struct recording *r);
  * which no process waited. 0: none, or not known. */
 uint64_t recording_unaccounted_ns(const struct recording *r);
 
+/* When the last process ended whose end is known: some outlive the program, with which a run ends.
+ */
+uint64_t recording_last_end_ns(const struct recording *r);
+
 /* Of how many runs the reports say the mean: 1, unless it is of a series. */
 static inline uint32_t recording_count(const struct recording *r)
 {
