@@ -9,7 +9,7 @@ from pathlib import Path
 from harness import NM, main, monarc, monarc_json
 
 sys.dont_write_bytecode = True
-from run_file import FILE, PERIOD, Run  # noqa: E402
+from run_file import FAULT, FILE, KERNEL, PERIOD, Run  # noqa: E402
 
 # Functions of other folders than the project's, as far as debug information knows.
 SOURCE = """#define APART __attribute__((noinline, noipa))
@@ -44,7 +44,7 @@ class Own(unittest.TestCase):
         cls.scratch.cleanup()
 
     @classmethod
-    def record(cls, name, stacks):
+    def record(cls, name, stacks, in_kernel=0):
         count = sum(n for _, n in stacks)
         run = Run("prog", stacks=count, whole=count, user=count * PERIOD)
         file = run.object(FILE, str(cls.dir / "prog"), high=0x100000)
@@ -52,6 +52,8 @@ class Own(unittest.TestCase):
         run.thread(0, 7, "prog", count * PERIOD)
         for stack, samples in stacks:
             run.sample([(file, cls.at[function] + 1) for function in stack], samples)
+        if in_kernel:
+            run.sample([(file, cls.at["main"] + 1), (run.object(KERNEL), FAULT)], in_kernel)
         return run.write(cls.dir / name)
 
     def text(self, *arguments):
@@ -70,9 +72,15 @@ class Own(unittest.TestCase):
         led = self.record("led", [(["main", "render"], 60), (["main", "render", "slice", "copy"], 20)])
         self.assertNotIn("your functions", self.text("flat", led))
 
+    def test_code_of_the_kernel_names_it_once(self):
+        faulty = self.record("faulty", [(["main"], 10)], in_kernel=10)
+        for report in ["flat"], ["lines"], ["graph"], ["graph", "--entries"]:
+            text = self.text(*report, "--wide", faulty)
+            self.assertRegex(text, r"\[kernel\] faults and interrupts *\n", report)
+
     def test_the_answer_names_an_own_caller(self):
         """copy() was called by slice(), which Rust brought."""
-        self.assertRegex(self.text("flat", self.recording).splitlines()[0], r" % in copy, called by render;")
+        self.assertRegex(self.text("flat", self.recording).splitlines()[0], r" % in copy( \(\S+\))?, called by render;")
 
     def test_flat_and_lines_of_own_code(self):
         functions = monarc_json("flat", "--mine", "--force", self.recording, cwd=self.dir)["functions"]

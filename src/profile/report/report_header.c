@@ -54,6 +54,9 @@ static struct name_parts head_name_parts_of(struct names *names, uint32_t functi
     p.file = names_file(names, function) ? path_base_name(names_file(names, function)) : NULL;
     if (!f->is_made)
         p.object = function_object_label(names->functions, function);
+    size_t len = p.object && *p.shown == '[' ? strlen(p.object) : 0;
+    if (len && !strncmp(p.shown + 1, p.object, len) && p.shown[1 + len] == ']')
+        p.object = NULL; /* "[kernel] faults and interrupts" names it already */
     p.others = (p.linkage ? (int)strlen(p.linkage) + 3 : 0) +
                (p.file ? (int)strlen(p.file) + 3 : 0) + (p.object ? (int)strlen(p.object) + 3 : 0) +
                (p.is_profiler ? (int)sizeof PROFILER_MARK - 1 : 0) +
