@@ -76,7 +76,7 @@ class Own(unittest.TestCase):
         faulty = self.record("faulty", [(["main"], 10)], in_kernel=10)
         for report in ["flat"], ["lines"], ["graph"], ["graph", "--entries"]:
             text = self.text(*report, "--wide", faulty)
-            self.assertRegex(text, r"\[kernel\] faults and interrupts *\n", report)
+            self.assertRegex(text, r"\[kernel\] faults and interrupts *(\[\d+\])?\n", report)
 
     def test_the_answer_names_an_own_caller(self):
         """copy() was called by slice(), which Rust brought."""
