@@ -59,24 +59,22 @@ struct measure {
     bool is_64, is_wide, has_66, has_67, has_repeat;
 };
 
-/* Legacy prefixes, of which compilers use at most a few. Stops at the opcode, or at REX. */
+bool x86_is_prefix(uint8_t byte)
+{
+    static const uint8_t PREFIXES[] = {0x66, 0x67, 0xf0, 0xf2, 0xf3, 0x26,
+                                       0x2e, 0x36, 0x3e, 0x64, 0x65};
+    return memchr(PREFIXES, byte, sizeof PREFIXES) != NULL;
+}
+
+/* Compilers use at most a few. Stops at the opcode, or at REX. */
 static void x86_take_prefixes(struct measure *m)
 {
-    for (; m->len < MOST_PREFIXES; m->len++)
-        switch (m->at[m->len]) {
-        case 0x66: m->has_66 = true; break;
-        case 0x67: m->has_67 = true; break;
-        case 0xf0:
-        case 0xf2:
-        case 0xf3: m->has_repeat = true; break;
-        case 0x26:
-        case 0x2e:
-        case 0x36:
-        case 0x3e:
-        case 0x64:
-        case 0x65: break;
-        default: return;
-        }
+    for (; m->len < MOST_PREFIXES && x86_is_prefix(m->at[m->len]); m->len++) {
+        uint8_t byte = m->at[m->len];
+        m->has_66 |= byte == 0x66;
+        m->has_67 |= byte == 0x67;
+        m->has_repeat |= byte >= 0xf0;
+    }
 }
 
 /* VEX and EVEX: opcode map, then what follows an opcode of it. '?' for what is none. */

@@ -9,10 +9,8 @@
 
 enum { REG_SP = 4, REG_FP = 5, REG_NONE = 16, MOD_REGISTER = 3, SIB_SP = 0x24 };
 
-/* Of the instructions with a ModRM byte, those that compute, move or exchange; prefixes. */
+/* Of the instructions with a ModRM byte, those that compute, move or exchange. */
 static const uint8_t COMPUTING[] = {0x63, 0x69, 0x6b, 0x81, 0x83, 0x87, 0xc1, 0xd1, 0xd3};
-static const uint8_t PREFIXES[] = {0x66, 0x67, 0xf0, 0xf2, 0xf3, 0x26,
-                                   0x2e, 0x36, 0x3e, 0x64, 0x65};
 
 static int64_t signed_byte(uint8_t byte)
 {
@@ -162,7 +160,7 @@ void x86_effect(const uint8_t code[16], uint64_t address, struct arch_effect *e)
     *e = (struct arch_effect){.flow = len ? FLOW_ON : FLOW_ENDS, .len = (unsigned)len};
     if (!len)
         return;
-    while (memchr(PREFIXES, at[0], sizeof PREFIXES))
+    while (x86_is_prefix(at[0]))
         at++;
     if ((at[0] & 0xf0) == 0x40)
         rex = *at++;
