@@ -1,8 +1,8 @@
 /* monarc info, merge and convert: profile files, seen from outside.
  *
- * All three take every kind of file that holds measurements: profiles (profile/format), files of
- * arc profiling (coverage/format), recordings, tracefiles and other tools' coverage. They ask the
- * bytes which it is, never the name.
+ * All three take every kind of file that holds measurements. A kind is a row of FILE_KINDS, at the
+ * end: how it is recognised, described, summed and converted. The bytes say which it is; of a
+ * command's operands the first does.
  *
  *     info     describes what a file holds; one that breaks off is described as far as it goes
  *     merge    sums files of one kind exactly: call sites stay apart, counts never wrap, and the
@@ -33,6 +33,30 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+struct info_target;
+struct merge_request;
+struct convert_request;
+
+/* Whose names --to takes for a kind of file; of the others each has its own. */
+enum target { TARGET_PROFILE, TARGET_SOURCE, TARGET_LLVM };
+
+/* A kind of file. The last two return an exit status, with an error for EXIT_BAD. */
+struct file_kind {
+    const char *page; /* docs/formats/PAGE.md; of a family the page of one format */
+    enum target target;
+    bool (*is_in)(struct bytes in);  /* whether these are its bytes, all of a file */
+    bool (*is_at)(const char *path); /* NULL: it has no sums and no conversions of its own */
+    bool (*describe)(const struct info_target *d, struct err *e); /* what is_in found */
+    int (*merge)(struct merge_request *r, char *const *paths, size_t len, struct err *e);
+    int (*convert)(struct convert_request *r, char *const *path, struct err *e);
+};
+
+/* The kind of the bytes, or NULL: a profile at most, whose formats are often without a magic. */
+static const struct file_kind *kind_of_bytes(struct bytes in);
+
+/* That of the file, for sums and conversions: a profile where it is none of the others. */
+static const struct file_kind *kind_of_path(const char *path);
 
 /* --- info ------------------------------------------------------------------------------------ */
 
@@ -117,23 +141,19 @@ static bool info_describe_arcs(const struct info_target *d, struct err *e)
     return ok;
 }
 
-/* The same of a tracefile, or of another coverage tool's file; *is_one: it is one. Where it is
- * none, *e is untouched: the profile reader's error stays. */
-static bool info_describe_trace(const struct info_target *d, bool *is_one, struct err *e)
+/* The same of a tracefile, or of another coverage tool's file. */
+static bool info_describe_trace(const struct info_target *d, struct err *e)
 {
     struct trace_file f = {0};
-    struct err why = {0};
-    bool ok = trace_file_read(&f, file_bytes(d->buffer), d->path, is_one, &why);
+    e->line[0] = '\0';
+    bool ok = trace_file_read(&f, file_bytes(d->buffer), d->path, e);
     struct trace_info info = {.name = d->path,
                               .format = f.format,
                               .title = f.title,
                               .size_bytes = d->buffer->len,
-                              .error = ok ? NULL : why.line,
+                              .error = ok ? NULL : e->line,
                               .found = &f.found};
-    if (*is_one) {
-        info_write(d, &info_of_trace, &info);
-        *e = why;
-    }
+    info_write(d, &info_of_trace, &info);
     tracefile_deinit(&f.found);
     return ok;
 }
@@ -202,35 +222,16 @@ static bool info_describe_source(const struct info_target *d, struct err *e)
     return ok;
 }
 
-/* A profile, else counters or notes of arcs, else a tracefile; errors of a file that is none of
- * these are the profile reader's, which knows most formats. If a format was named, only that is
- * tried.
- *
- *    profile?   yes: described
- *      no ->    magic of gcno, gcda, bbg, da?   tracefile, or another tool's?   bb?
- *      none ->  the profile reader's error, with what it could read */
+/* A profile, or another kind if its bytes are not one, or one that breaks off; errors of a file
+ * that is no known kind are the profile reader's, which knows most formats. If a format was named,
+ * only that is tried. */
 static bool info_describe_file(const struct info_target *d, struct err *e)
 {
     struct profile p = {0};
     d->buffer->len = 0;
-    bool is_other = false;
     bool ok = profile_load(&d->request->read, d->path, d->buffer, &p, e);
-    if (!ok && !d->request->read.format && source_format_probe(file_bytes(d->buffer))) {
-        is_other = true;
-        ok = info_describe_source(d, e);
-    } else if (!ok && !d->request->read.format) {
-        /* Not a profile, or one that breaks off. */
-        is_other = arcs_kind_of(file_bytes(d->buffer)) != 0;
-        bool is_llvm = !is_other && llvm_profile_probe(file_bytes(d->buffer));
-        ok = is_other  ? info_describe_arcs(d, e)
-             : is_llvm ? info_describe_llvm(d, e)
-                       : info_describe_trace(d, &is_other, e) && is_other;
-        is_other |= is_llvm;
-        if (!is_other && bb_lines_probe(file_bytes(d->buffer))) {
-            is_other = true;
-            ok = info_describe_bb(d, e);
-        }
-    }
+    const struct file_kind *other =
+        ok || d->request->read.format ? NULL : kind_of_bytes(file_bytes(d->buffer));
     const struct format *format = p.word ? format_of(&p) : NULL;
     struct file_info file = {.name = d->path,
                              .size_bytes = d->buffer->len,
@@ -238,7 +239,9 @@ static bool info_describe_file(const struct info_target *d, struct err *e)
                              .title = format ? format->title : NULL,
                              .error = ok ? NULL : e->line,
                              .found = &p};
-    if (!is_other)
+    if (other)
+        ok = other->describe(d, e);
+    else
         info_write(d, &info_of_profile, &file);
     profile_deinit(&p);
     return ok;
@@ -358,14 +361,14 @@ static const struct option_row MERGE_OPTIONS[] = {
 /* Into a folder that gets the sum as its recording, and has none: calls in folders within an old
  * one would be counted again. Sums are exact, and equal stacks are one node. Objects whose symbols
  * were in one recording have them in the sum. */
-static bool merge_recordings(const struct merge_request *request, char *const *paths, size_t len,
-                             struct err *e)
+static int merge_recordings(struct merge_request *request, char *const *paths, size_t len,
+                            struct err *e)
 {
     struct arena scratch = {0};
     struct recording sum = {0};
     struct writer w = {0};
     const char *path = arena_printf(&scratch, "%s/monarc.side", request->output);
-    bool ok = true;
+    bool ok = !request->to || err_set(e, "--to names formats of profiles, not of recordings");
     for (size_t i = 0; ok && i < len; i++)
         ok = is_recording(paths[i]) ||
              err_in(e, paths[i], "is not a recording; recordings are merged with recordings only");
@@ -383,7 +386,7 @@ static bool merge_recordings(const struct merge_request *request, char *const *p
     writer_deinit(&w);
     recording_deinit(&sum);
     arena_deinit(&scratch);
-    return ok;
+    return ok ? EXIT_FINE : EXIT_BAD;
 }
 
 /* Profiles by source position, into one of their own kind alone. What the target has no room for is
@@ -406,24 +409,37 @@ static int source_files_run(const struct source_output *target, bool is_other, c
     return status;
 }
 
-/* The first input says what is merged: recordings, files of arcs or profiles. Kinds do not mix. A
- * sum of profiles needs all of them in memory once: one sum, and one input at a time. */
-static bool merge(const struct merge_request *request, char *const *paths, size_t len,
-                  struct err *e)
+static int merge_source(struct merge_request *r, char *const *paths, size_t len, struct err *e)
 {
-    if (is_recording(paths[0]))
-        return request->to ? err_set(e, "--to names formats of profiles, not of recordings")
-                           : merge_recordings(request, paths, len, e);
+    r->source.output = r->output;
+    return source_files_run(&r->source, r->to || r->llvm.has_container, paths, len, e);
+}
+
+/* One sum, and one input at a time. */
+static int merge_profiles(struct merge_request *r, char *const *paths, size_t len, struct err *e)
+{
     struct profile sum = {0};
-    struct arcs_request arcs = {.output = request->output, .progress = request->read.progress};
-    if (!request->to && arcs_kind_of_path(paths[0]))
-        return arcs_merge(&arcs, paths, len, e);
-    if (!profiles_load(&request->read, paths, len, &sum, e))
-        return false;
-    const struct format *format = request->to ? request->to : format_of(&sum);
-    bool ok = profile_save(format, &sum, sum.word, sum.big_endian, request->output, e);
+    bool ok = profiles_load(&r->read, paths, len, &sum, e);
+    const struct format *format = ok && !r->to ? format_of(&sum) : r->to;
+    ok = ok && profile_save(format, &sum, sum.word, sum.big_endian, r->output, e);
     profile_deinit(&sum);
-    return ok;
+    return ok ? EXIT_FINE : EXIT_BAD;
+}
+
+/* They do not become profiles without a program: the reader of profiles says what they are not. */
+static int merge_arcs(struct merge_request *r, char *const *paths, size_t len, struct err *e)
+{
+    struct arcs_request arcs = {.output = r->output, .progress = r->read.progress};
+    if (r->to)
+        return merge_profiles(r, paths, len, e);
+    return arcs_merge(&arcs, paths, len, e) ? EXIT_FINE : EXIT_BAD;
+}
+
+/* Reading and summing are done by several threads. */
+static int merge_llvm(struct merge_request *r, char *const *paths, size_t len, struct err *e)
+{
+    r->llvm.output = r->output;
+    return r->to ? merge_profiles(r, paths, len, e) : llvm_merge(&r->llvm, paths, len, e);
 }
 
 /* A new file may be read by those alone who may read all that it is made of. */
@@ -440,29 +456,19 @@ static void hide_as_inputs(char *const *paths, size_t len)
     umask(hidden);
 }
 
-/* Inputs are read before the output is begun, so that it may be one of them. Profiles of clang and
- * rustc go their own way: reading and summing them is done by several threads. */
+/* Inputs are read before the output is begun, so that it may be one of them. Kinds do not mix. */
 static int merge_files(struct merge_request *r, char *const *paths, size_t len, struct err *e)
 {
+    const struct file_kind *kind = kind_of_path(paths[0]);
     hide_as_inputs(paths, len);
-    if (is_source_profile(paths[0])) {
-        r->source.output = r->output;
-        return source_files_run(&r->source, r->to || r->llvm.has_container, paths, len, e);
-    }
-    if (r->source.to) {
+    if (r->source.to && kind->target != TARGET_SOURCE)
         err_in(e, paths[0], "is not a profile by source position, which --to %s needs",
                r->source.to->name);
-        return EXIT_BAD;
-    }
-    if (is_llvm_profile(paths[0]) && !r->to) {
-        r->llvm.output = r->output;
-        return llvm_merge(&r->llvm, paths, len, e);
-    }
-    if (r->llvm.has_container || r->llvm.release) {
+    else if ((r->llvm.has_container || r->llvm.release) && kind->target == TARGET_PROFILE)
         err_in(e, paths[0], "is no profile of LLVM, which --to and --llvm ask for");
-        return EXIT_BAD;
-    }
-    return merge(r, paths, len, e) ? EXIT_FINE : EXIT_BAD;
+    else
+        return kind->merge(r, paths, len, e);
+    return EXIT_BAD;
 }
 
 static int merge_run(const struct command *self, int argc, char **argv, struct out *out,
@@ -618,32 +624,42 @@ static int convert_to_blocks(struct convert_request *request, char *const *paths
     return arcs_profile(blocks, paths, len, e);
 }
 
-/* One file, into the same kind of file in another form. What kind it is, its bytes and --to say:
- * files of arcs only become a profile in a program, where their lines have addresses. */
-static bool convert(struct convert_request *request, const char *path, struct err *e)
+static int convert_source(struct convert_request *r, char *const *path, struct err *e)
 {
-    if (request->to && arcs_kind_of_path(path))
-        return err_in(e, path,
-                      "counts arcs; to become %s they need --program PROGRAM, in which their lines "
-                      "have addresses",
-                      request->to->name);
-    request->arcs.output = request->output;
-    request->arcs.byte_order = (uint8_t)request->to_order;
-    if (request->arcs.to || request->arcs.version || request->arcs.is_repaired ||
-        arcs_kind_of_path(path))
-        return arcs_convert(&request->arcs, path, e);
+    r->source.output = r->output;
+    return source_files_run(&r->source, r->to || r->llvm.has_container || r->arcs.to, path, 1, e);
+}
+
+/* Files of arcs only become a profile in a program, where their lines have addresses. */
+static int convert_arcs(struct convert_request *r, char *const *path, struct err *e)
+{
+    r->arcs.output = r->output;
+    r->arcs.byte_order = (uint8_t)r->to_order;
+    bool ok = !r->to ? arcs_convert(&r->arcs, *path, e)
+                     : err_in(e, *path,
+                              "counts arcs; to become %s they need --program PROGRAM, in which "
+                              "their lines have addresses",
+                              r->to->name);
+    return ok ? EXIT_FINE : EXIT_BAD;
+}
+
+/* What is asked of files of arcs is theirs to refuse. */
+static int convert_profile(struct convert_request *r, char *const *path, struct err *e)
+{
+    if (r->arcs.to || r->arcs.version || r->arcs.is_repaired)
+        return convert_arcs(r, path, e);
     struct file_buffer buffer = {0};
     struct profile p = {0};
-    bool ok = profile_load(&request->read, path, &buffer, &p, e);
+    bool ok = profile_load(&r->read, *path, &buffer, &p, e);
     file_buffer_deinit(&buffer);
     if (ok) {
-        const struct format *to = request->to ? request->to : format_of(&p);
-        uint8_t word = request->to_word ? request->to_word : p.word;
-        bool big_endian = request->to_order ? request->to_order == ORDER_BIG : p.big_endian;
-        ok = profile_save(to, &p, word, big_endian, request->output, e);
+        const struct format *to = r->to ? r->to : format_of(&p);
+        uint8_t word = r->to_word ? r->to_word : p.word;
+        bool big_endian = r->to_order ? r->to_order == ORDER_BIG : p.big_endian;
+        ok = profile_save(to, &p, word, big_endian, r->output, e);
     }
     profile_deinit(&p);
-    return ok;
+    return ok ? EXIT_FINE : EXIT_BAD;
 }
 
 /* A profile of clang or rustc: its container, version, pointer size and byte order may change. The
@@ -667,6 +683,70 @@ static int convert_llvm(struct convert_request *r, char *const *path, struct err
     return EXIT_BAD;
 }
 
+/* --- the kinds ------------------------------------------------------------------------------- */
+
+static bool source_is_in(struct bytes in)
+{
+    return source_format_probe(in) != NULL;
+}
+
+static bool arcs_are_in(struct bytes in)
+{
+    return arcs_kind_of(in) != ARCS_NONE;
+}
+
+static bool arcs_are_at(const char *path)
+{
+    return arcs_kind_of_path(path) != ARCS_NONE;
+}
+
+/* In the order in which they are asked for: what has a magic or words of its own, and last
+ * profiles, which are what is none of the others. Recordings are folders, or files that
+ * profile/import knows. */
+static const struct file_kind FILE_KINDS[] = {
+    {"recording", TARGET_PROFILE, NULL, is_recording, NULL, merge_recordings, convert_profile},
+    {"source-profiles", TARGET_SOURCE, source_is_in, is_source_profile, info_describe_source,
+     merge_source, convert_source},
+    {"gcda", TARGET_PROFILE, arcs_are_in, arcs_are_at, info_describe_arcs, merge_arcs,
+     convert_arcs},
+    {"llvm-coverage", TARGET_LLVM, llvm_profile_probe, is_llvm_profile, info_describe_llvm,
+     merge_llvm, convert_llvm},
+    {"lcov", TARGET_PROFILE, trace_file_is, NULL, info_describe_trace, NULL, NULL},
+    {"bb", TARGET_PROFILE, bb_lines_probe, NULL, info_describe_bb, NULL, NULL},
+    {"gmon", TARGET_PROFILE, NULL, NULL, NULL, merge_profiles, convert_profile},
+};
+enum { FILE_KINDS_LEN = sizeof FILE_KINDS / sizeof *FILE_KINDS };
+
+static const struct file_kind *kind_of_bytes(struct bytes in)
+{
+    for (size_t i = 0; i < FILE_KINDS_LEN; i++)
+        if (FILE_KINDS[i].is_in && FILE_KINDS[i].is_in(in))
+            return &FILE_KINDS[i];
+    return NULL;
+}
+
+static const struct file_kind *kind_of_path(const char *path)
+{
+    for (size_t i = 0; i < FILE_KINDS_LEN; i++)
+        if (FILE_KINDS[i].is_at && FILE_KINDS[i].is_at(path))
+            return &FILE_KINDS[i];
+    return &FILE_KINDS[FILE_KINDS_LEN - 1];
+}
+
+/* One file, into the same kind of file in another form. */
+static int convert_file(struct convert_request *r, char *const *path, struct err *e)
+{
+    const struct file_kind *kind = kind_of_path(*path);
+    if (r->source.to && kind->target != TARGET_SOURCE)
+        err_in(e, *path, "becomes %s only for a program, whose code it is about: monarc optimize",
+               r->source.to->name);
+    else if ((r->llvm.has_container || r->llvm.release) && kind->target == TARGET_PROFILE)
+        err_in(e, *path, "is no profile of LLVM, which --to and --llvm ask for");
+    else
+        return kind->convert(r, path, e);
+    return EXIT_BAD;
+}
+
 /* One input, but with --program any number, which are added up. */
 static int convert_run(const struct command *self, int argc, char **argv, struct out *out,
                        struct err *e)
@@ -686,20 +766,8 @@ static int convert_run(const struct command *self, int argc, char **argv, struct
         status = convert_to_blocks(&r, operands.at, operands.len, e);
     else if (end == OPTIONS_READ && has_blocks)
         err_set(e, "--calls, --path-map and --debug-dir need --program");
-    else if (end == OPTIONS_READ && is_source_profile(operands.at[0])) {
-        r.source.output = r.output;
-        status = source_files_run(&r.source, r.to || r.llvm.has_container || r.arcs.to, operands.at,
-                                  1, e);
-    } else if (end == OPTIONS_READ && r.source.to)
-        err_in(e, operands.at[0],
-               "becomes %s only for a program, whose code it is about: monarc optimize",
-               r.source.to->name);
-    else if (end == OPTIONS_READ && is_llvm_profile(operands.at[0]))
-        status = convert_llvm(&r, operands.at, e);
-    else if (end == OPTIONS_READ && (r.llvm.has_container || r.llvm.release))
-        err_in(e, operands.at[0], "is no profile of LLVM, which --to and --llvm ask for");
-    else if (end == OPTIONS_READ && convert(&r, operands.at[0], e))
-        status = EXIT_FINE;
+    else if (end == OPTIONS_READ)
+        status = convert_file(&r, operands.at, e);
     if (end == OPTIONS_READ && status != EXIT_BAD)
         output_say(r.output, out);
     source_search_deinit(&r.blocks.maps);

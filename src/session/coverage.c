@@ -583,13 +583,16 @@ void coverage_read(const struct coverage_files *found, const struct source_filte
     arena_deinit(&scratch);
 }
 
+bool trace_file_is(struct bytes in)
+{
+    return trace_is_known(in);
+}
+
 /* A tracefile by itself, for those who do not add them up: the table of importers is asked in turn
  * which of them knows the bytes. */
-bool trace_file_read(struct trace_file *f, struct bytes in, const char *name, bool *is_one,
-                     struct err *e)
+bool trace_file_read(struct trace_file *f, struct bytes in, const char *name, struct err *e)
 {
     const struct trace_importer *format = trace_importer_of(in);
-    *is_one = format != NULL;
     if (!format)
         return err_in(e, name, "is not a tracefile");
     f->format = format->name;

@@ -280,10 +280,12 @@ struct trace_file {
     struct tracefile found;
 };
 
-/* Into a zeroed *f. *is_one: the bytes begin as such a file. On failure `found` holds the sections
- * that were whole. */
+/* Whether the bytes begin as such a file. */
+bool trace_file_is(struct bytes in);
+
+/* Into a zeroed *f. On failure `found` holds the sections that were whole. */
 MUST_CHECK bool trace_file_read(struct trace_file *f, struct bytes in, const char *name,
-                                bool *is_one, struct err *e);
+                                struct err *e);
 
 /* Runs `git blame` on a source: git decides what belongs to whom; what it prints is input like any
  * other. Into a zeroed *out. False if git is not there, or knows nothing of the file: *out has no

@@ -262,6 +262,44 @@ class Merge(Case):
         self.assertIn(f"{seconds:.2f}", text.decode())
 
 
+class Kinds(Case):
+    """The table of kinds of files: every row has a page and is recognised, described, summed and converted."""
+    SEEDS = {  # a file, and a member of info's JSON that no other kind has
+        "source-profiles": ("afdo/version1", "positions"), "gcda": ("gcda/gcc-12-c", "version_number"),
+        "llvm-coverage": ("llvm_profile/indexed11", "variants"), "lcov": ("lcov/lcov1.info", "tests"),
+        "gmon": ("gmon/be32", "word_bits"), "recording": (None, "slice_ns"),
+        "bb": (None, None),  # test_before_34.py has gcc write one
+    }
+
+    def test_walk(self):
+        table = re.search(r"(?s)FILE_KINDS\[\] = \{\n(.*?)\n\};", (SOURCE / "src/cli/files.c").read_text())[1]
+        rows = [row.replace("\n", " ").replace('"', "").split(", ") for row in re.findall(r"(?s)\{(.*?)\}", table)]
+        self.assertEqual({row[0] for row in rows}, self.SEEDS.keys())
+        pages = (SOURCE / "docs/formats/README.md").read_text()
+        shown = {}
+        for page, _, _, is_at, *_ in rows:
+            self.assertIn(f"({page}.md)", pages)
+            seed, member = self.SEEDS[page]
+            if not member:
+                continue
+            with self.subTest(page):
+                path = CORPUS / seed if seed else run_file.Run().write(self.dir / "r")
+                shown[page] = info(path)
+                self.assertIn(member, shown[page])
+                out = self.dir / f"{page}.out"
+                takes = 0 if is_at.strip() != "NULL" or page == "gmon" else 2  # profiles are the last row
+                monarc("merge", "-o", out, path, path, status=takes)
+                if takes == 0:
+                    self.assertIn(member, info(out))
+                takes = takes or (2 if page == "recording" else 0)
+                monarc("convert", "-o", self.dir / f"{page}.copy", path, status=takes)
+                if takes == 0:
+                    self.assertIn(member, info(self.dir / f"{page}.copy"))
+        for page, found in shown.items():
+            others = [p for p in shown if p != page and self.SEEDS[page][1] in shown[p]]
+            self.assertEqual(others, [], page)
+
+
 class Convert(Case):
     @in_both
     def test_every_way(self):

@@ -318,15 +318,14 @@ CASE_WITH(test_tracefiles, session_begin, session_end)
                    "a tracefile of lcov, JSON of gcovr or llvm-cov, or Cobertura XML");
     struct trace_file f = {0}, none = {0};
     struct err e = {0};
-    bool is_one;
     static const char TRACE[] = "SF:a.c\nDA:1,2\nend_of_record\n";
-    CHECK(trace_file_read(&f, (struct bytes){(const uint8_t *)TRACE, strlen(TRACE)}, "t", &is_one,
-                          &e));
-    assert_true(is_one && f.found.sections.len == 1);
+    const struct bytes in = {(const uint8_t *)TRACE, strlen(TRACE)}, no = {(const uint8_t *)"x", 1};
+    assert_true(trace_file_is(in) && !trace_file_is(no));
+    CHECK(trace_file_read(&f, in, "t", &e));
+    assert_true(f.found.sections.len == 1);
     assert_string_equal(f.format, "lcov");
-    assert_false(trace_file_read(&none, (struct bytes){(const uint8_t *)"x", 1}, "t", &is_one, &e));
+    assert_false(trace_file_read(&none, no, "t", &e));
     assert_string_equal(e.line, "t: is not a tracefile");
-    assert_false(is_one);
     tracefile_deinit(&f.found);
 }
 
