@@ -72,6 +72,13 @@ class Own(unittest.TestCase):
         led = self.record("led", [(["main", "render"], 60), (["main", "render", "slice", "copy"], 20)])
         self.assertNotIn("your functions", self.text("flat", led))
 
+    def test_a_program_of_the_system_is_own_code_too(self):
+        """bash exports its functions, so that they have names without debug information."""
+        done = monarc("run", "--no-report", "-o", "sh", "bash", "-c", "for ((i = 0; i < 60000; i++)); do :; done", cwd=self.dir)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        functions = monarc_json("flat", "--mine", self.dir / "sh")["functions"]
+        self.assertIn("execute_command_internal", [f["name"] for f in functions])
+
     def test_code_of_the_kernel_names_it_once(self):
         faulty = self.record("faulty", [(["main"], 10)], in_kernel=10)
         for report in ["flat"], ["lines"], ["graph"], ["graph", "--entries"]:

@@ -134,7 +134,8 @@ bool function_is_own(const struct functions *f, uint32_t function, struct object
     struct object *o = function_has_code(at) ? objects[at->object] : NULL;
     const char *file = at->line ? at->file : NULL, *path = o ? object_path(o) : NULL;
     uint32_t line;
-    if (!path || object_is_system(path) || source_is_foreign(path))
+    bool is_library = function_object_label(f, function) != NULL;
+    if (!path || (is_library && object_is_system(path)) || source_is_foreign(path))
         return false;
     if (file || function_place(f, function, o, &file, &line))
         return !source_is_foreign(file);

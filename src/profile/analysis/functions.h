@@ -150,10 +150,10 @@ bool function_program_place(const struct functions *f, uint32_t function,
  */
 bool function_name_is_wait(const char *name);
 
-/* Whether a function is the project's own code: in an object outside of the system's folders, and
- * of a source that neither the system nor a toolchain brought. What debug information knows no
- * source of is own code but for what starts programs. What is made up for waits and the kernel is
- * not. `objects` are by function.object, with NULL elements. */
+/* Whether a function is the project's own code: in the program, or an object outside of the
+ * system's folders, and of a source that neither the system nor a toolchain brought. What debug
+ * information knows no source of is own code but for what starts programs. What is made up for
+ * waits and the kernel is not. `objects` are by function.object, with NULL elements. */
 bool function_is_own(const struct functions *f, uint32_t function, struct object *const *objects);
 
 /* Fills file and line of every function from the object's debug information, once. Code without a
