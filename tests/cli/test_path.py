@@ -294,6 +294,19 @@ class Path_(Job):
         self.assertAlmostEqual(report["path"]["cpu_time"], 1, delta=0.05)
         self.assertEqual(report["path"]["unknown_time"], 0)
 
+    def test_no_waits_are_not_waits_that_were_not_recorded(self):
+        """Time off the CPU was recorded, and there was none."""
+        self.samples = []
+        self.job.events = [("wall", 0, MS, 0)]
+        self.runs(self.process(7, 1, 0, 1000), 0, 1000)
+        _, report = self.path()
+        self.assertTrue(report["path"]["waits_recorded"])
+        self.assertNotIn("waits were not recorded", self.text("path", "r"))
+        self.assertIn("No thread was seen waiting for a lock.", self.text("waits", "r"))
+        self.job.events = [("cpu", 0, MS, 0)]
+        self.write(self.job)
+        self.assertIn("No waits were recorded.", self.text("waits", "r"))
+
     def test_samples_that_stand_for_the_time_since_the_last_one(self):
         """As ptrace takes them: long ones, however short the period is; what is beside them is a gap."""
         self.samples = []

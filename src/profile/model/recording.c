@@ -247,6 +247,14 @@ struct recording_cpu recording_cpu(const struct recording *r)
     return sum;
 }
 
+bool recording_covers_waits(const struct recording *r)
+{
+    static const char WALL[] = "wall"; /* or "wall:u" */
+    const char *clock = r->events.len ? r->events.at[0].name : "";
+    size_t len = sizeof WALL - 1;
+    return r->waits.len || (!strncmp(clock, WALL, len) && (!clock[len] || clock[len] == ':'));
+}
+
 uint64_t recording_last_end_ns(const struct recording *r)
 {
     const uint64_t LEAST_NS = 1000 * 1000; /* ends are seen a little late */

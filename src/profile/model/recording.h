@@ -446,6 +446,9 @@ bool *recording_find_ordered(const struct recording *r, struct arena *a);
 /* Whether a node is where a thread was off the CPU: such time has an exact length. */
 bool recording_is_wait(const struct recording *r, uint32_t node);
 
+/* Whether time off the CPU was recorded, though there may have been none. */
+bool recording_covers_waits(const struct recording *r);
+
 /* Whether the kernel slowed sampling down: then a higher rate gives no more samples. */
 bool recording_is_throttled(const struct recording *r);
 

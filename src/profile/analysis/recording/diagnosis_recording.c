@@ -250,7 +250,7 @@ bool recording_hides_waits(const struct recording *r)
     enum { SECOND = 1000 * 1000 * 1000, PART = 10 };
     uint64_t used_ns = recording_used_ns(r);
     /* No sample of a clock that nothing kept from running says that no CPU time was used. */
-    bool has_waits = false,
+    bool has_waits = recording_covers_waits(r),
          is_known = used_ns > 0 ||
                     (r->method != RECORDING_METHOD_PROCESS && !r->samples.len && !r->losses.len &&
                      r->events.len && r->events.at[0].unit == RECORDING_UNIT_NS);

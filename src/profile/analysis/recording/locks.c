@@ -676,7 +676,10 @@ bool locks_is_signalled(const struct lock_making *of)
 void locks_make(struct locks *out, const struct locks_input *in, struct arena *a)
 {
     struct locks_making m = {.in = in, .arena = a};
-    *out = (struct locks){.summary = in->summary, .names = in->names, .is_io = in->is_io};
+    *out = (struct locks){.summary = in->summary,
+                          .names = in->names,
+                          .is_io = in->is_io,
+                          .has_waits = recording_covers_waits(in->recording)};
     vec_push(&m.steps, ((struct lock_step){0}));
     vec_push(&m.frames, ((struct lock_frame){NO_FUNCTION, 0}));
     locks_sum_waits(out, in);

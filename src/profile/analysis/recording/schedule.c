@@ -763,8 +763,9 @@ static bool lost_waits(const struct recording *r)
 bool schedule_make(struct schedule *s, const struct recording *r, struct arena *a, struct err *e)
 {
     struct making m = {.s = s, .r = r};
-    *s = (struct schedule){.recording = r, .has_gaps = r->waits.len && lost_waits(r)};
-    s->has_waits = r->waits.len && !s->has_gaps;
+    bool has_waits = recording_covers_waits(r);
+    *s = (struct schedule){.recording = r, .has_gaps = has_waits && lost_waits(r)};
+    s->has_waits = has_waits && !s->has_gaps;
     if (!r->threads.len || !r->events.len || r->events.at[0].unit != RECORDING_UNIT_NS ||
         !r->length_ns || !r->slice_ns)
         return err_set(e,
