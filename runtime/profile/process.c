@@ -44,6 +44,9 @@ struct process *process_prepare(void)
     p->next_id = 2; /* 0 is no node, 1 the root */
     p->start_real = sys_clock(CLOCK_REALTIME);
     p->start_mono = sys_clock(CLOCK_MONOTONIC);
+    p->start_cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID);
+    p->start_tid = sys_tid();
+    p->start_thread_cpu = sys_clock(sys_thread_clock(p->start_tid));
     read_exe(p);
     return p;
 }

@@ -32,7 +32,7 @@ void side_mark(struct process *p, enum mark_kind kind, const char *name)
     struct mark *m = process_control(p, sizeof *m);
     if (m) {
         m->mono_ns = sys_clock(CLOCK_MONOTONIC);
-        m->cpu_ns = sys_clock(CLOCK_PROCESS_CPUTIME_ID);
+        m->cpu_ns = sys_clock(CLOCK_PROCESS_CPUTIME_ID) - p->start_cpu;
         m->samples = p->samples;
         m->kind = kind;
         m->tid = (uint32_t)sys_tid();
@@ -71,7 +71,7 @@ static void put_process(struct process *p, struct output *out, struct sample_tot
         .start_real_ns = p->start_real,
         .start_mono_ns = p->start_mono,
         .end_mono_ns = sys_clock(CLOCK_MONOTONIC),
-        .cpu_ns = sys_clock(CLOCK_PROCESS_CPUTIME_ID),
+        .cpu_ns = sys_clock(CLOCK_PROCESS_CPUTIME_ID) - p->start_cpu,
         .samples = s.samples,
         .sampled_ns = s.ns,
         .measured_millihertz = s.millihertz,

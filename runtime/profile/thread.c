@@ -80,12 +80,13 @@ static void note_start(struct process *p, struct thread *t)
     __atomic_store_n(&t->note->state, 1, __ATOMIC_RELEASE);
 }
 
-static void note_update(struct thread *t)
+static void note_update(const struct process *p, struct thread *t)
 {
     if (!t->note)
         return;
     t->note->end_ns = sys_clock(CLOCK_MONOTONIC);
-    t->note->cpu_ns = sys_clock(sys_thread_clock(t->tid));
+    t->note->cpu_ns =
+        sys_clock(sys_thread_clock(t->tid)) - (t->tid == p->start_tid ? p->start_thread_cpu : 0);
     t->note->samples = t->samples;
 }
 
@@ -112,7 +113,7 @@ void thread_refresh_notes(struct process *p)
 {
     for (struct thread *t = p->threads; t; t = t->next)
         if (t->tid && t->note) {
-            note_update(t);
+            note_update(p, t);
             read_name(t);
         }
 }
@@ -242,7 +243,7 @@ static void hand_over(struct process *p)
     monarc_slot.arcs = monarc_slot.blocks = NULL;
     monarc_slot.entered = NULL;
     monarc_slot.thread = NULL;
-    note_update(t);
+    note_update(p, t);
     if (t->note) {
         SYS3(SYS_prctl, PR_GET_NAME, t->note->name, 0);
         __atomic_store_n(&t->note->state, 2, __ATOMIC_RELEASE);

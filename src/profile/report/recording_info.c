@@ -8,7 +8,7 @@
  *     a.monarc: recording of a run
  *       command: ./a.out input
  *       ran 1.020 s on 2 CPUs, used 0.998 s of CPU time (0.990 s user, 0.008 s system)
- *       sampled by perf, 997 a second requested; it took about 0.004 s of ...
+ *       method: perf, 997 samples a second requested; it took about 0.004 s of ...
  *       event cpu-clock: 994 samples of 1003009 ns, together 996990946
  *       stacks: 120 frames in context, 990 of 994 samples with whole ones; 300 entries in ...
  *       calls: 1000 along 3 arcs, 0 blocks
@@ -120,14 +120,21 @@ static void recording_text_facts(struct out *out, const struct recording *r)
     out_printf(out, "  ran %.3f s", recording_seconds(r->length_ns));
     if (r->cpus) /* a recorder inside a process does not count them */
         out_printf(out, " on %" PRIu32 " CPUs", r->cpus);
-    out_printf(out, ", used %.3f s of CPU time (%.3f s user, %.3f s system)\n",
-               recording_seconds(r->user_ns + r->system_ns), recording_seconds(r->user_ns),
-               recording_seconds(r->system_ns));
-    out_printf(out,
-               "  sampled by %s, %" PRIu32 " a second requested; it took about %.3f s of the "
-               "program's CPU time, and %.3f s of monarc's\n",
-               recording_method_name(r->method), r->rate, recording_seconds(r->cost_ns),
-               recording_seconds(r->monitor_ns));
+    uint64_t used_ns = recording_used_ns(r);
+    if (r->user_ns + r->system_ns)
+        out_printf(out, ", used %.3f s of CPU time (%.3f s user, %.3f s system)\n",
+                   recording_seconds(r->user_ns + r->system_ns), recording_seconds(r->user_ns),
+                   recording_seconds(r->system_ns));
+    else if (used_ns)
+        out_printf(out, ", used %.3f s of CPU time\n", recording_seconds(used_ns));
+    else
+        out_str(out, ", CPU time not known\n");
+    out_printf(out, "  method: %s, %" PRIu32 " samples a second requested",
+               recording_method_name(r->method), r->rate);
+    if (r->cost_ns + r->monitor_ns)
+        out_printf(out, "; it took about %.3f s of the program's CPU time, and %.3f s of monarc's",
+                   recording_seconds(r->cost_ns), recording_seconds(r->monitor_ns));
+    out_char(out, '\n');
     /* By RECORDING_UNIT_*. The period is one sample's weight; without one each sample has its
      * own:
      *

@@ -1,8 +1,10 @@
 """How processes begin and end: fork, exec, signals, kill -9, threads by the thousand, libraries that
 come and go. The number of calls is exact throughout."""
 import glob
+import json
 import os
 import re
+import resource
 import signal
 import struct
 import subprocess
@@ -111,6 +113,18 @@ class Life(RecorderTest):
         # The new program records into a folder of its own.
         self.assertEqual(self.recording("life").side.process["written"], 2)
         self.assertTrue(os.path.exists(self.dir + "/echo.monarc/monarc.side"))
+
+    def test_what_ran_in_the_process_before_is_not_its_own(self):
+        """An exec keeps the CPU clocks of the process."""
+        program = self.build("life.c", *FLAGS)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        burn = 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; exec "$@"'
+        self.run_program([program, "exits"], check=False, wrapper=["sh", "-c", burn, "sh"])
+        burnt = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        done = subprocess.run([MONARC, "info", "--json", self.dir + "/life.monarc"], check=True, capture_output=True)
+        recording = json.loads(done.stdout)["files"][0]
+        for row in recording["processes"][0]["cpu_ns"], recording["threads"][0]["cpu_ns"]:
+            self.assertLess(row, burnt * 1e9 / 2)
 
     def test_exec_with_process_timer(self):
         r = self.life("execs", CLOCK="itimer")
