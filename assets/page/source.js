@@ -13,13 +13,14 @@ function lineTable(data) {
     const lines = new Map();
     const at = number => {
         if (!lines.has(number))
-            lines.set(number, { self: 0, then: 0, calls: 0, baseCalls: 0, count: null, state: -1, branches: 0, conditions: 0, function: -1 });
+            lines.set(number, { self: 0, total: 0, then: 0, calls: 0, baseCalls: 0, count: null, state: -1, branches: 0, conditions: 0, function: -1 });
         return lines.get(number);
     };
     const t = data.time, c = data.coverage, b = data.before;
     for (let i = 0; t && i < t.line.length; i++) {
         const line = at(t.line[i]);
         line.self += t.self[i];
+        line.total += t.total ? t.total[i] : 0;
         line.calls += Number(t.calls[i]);
         line.count = t.count[i] === null ? line.count : t.count[i];
         line.function = t.entry[i] || line.function < 0 ? t.function[i] : line.function;
@@ -80,6 +81,7 @@ class SourceView {
         this.coloured = new ColouredText(this.text, C_FILES.test(page.files.name[file]));
         this.chosen = Number(parameters.line) || 0;
         this.hasTime = Boolean(data.time) && page.summary.has_samples;
+        this.hasTotals = this.hasTime && Boolean(data.time.total);
         this.hasCounts = [...this.lines.values()].some(line => line.count !== null);
         this.hasBranches = [...this.lines.values()].some(line => line.branches || line.conditions);
         this.changedLines = changedLinesOf(file);
@@ -91,6 +93,7 @@ class SourceView {
 
     columns() {
         return [["line", "at"], ...(this.hasTime ? [["self %", "time heat"], ["self", "time"]] : []),
+            ...(this.hasTotals ? [["total %", "time total"], ["total", "time"]] : []),
             ...(this.comparesTime ? [["Δ self", "delta"]] : []),
             ...(this.data.time && Number(page.summary.calls) ? [["calls", "count calls"]] : []),
             ...(this.hasCounts ? [["count", "count"]] : []),
@@ -121,6 +124,10 @@ class SourceView {
             add("time heat", line && line.self > 0 ? percentText(shareOfWhole(line.self)) : "", undefined,
                 line && line.self > 0 ? bar(line.self / this.hottest) : null);
             add("time", line && line.self > 0 ? amountText(line.self) : "", line && line.self > 0 ? `${samplesText(line.self)} samples` : undefined);
+        }
+        if (this.hasTotals) {
+            add("time total", line && line.total > 0 ? percentText(shareOfWhole(line.total)) : "");
+            add("time", line && line.total > 0 ? amountText(line.total) : "", line && line.total > 0 ? `${samplesText(line.total)} samples, calls made there included` : undefined);
         }
         if (this.comparesTime)
             cells.push(deltaCell(line));

@@ -198,15 +198,17 @@ static void html_find_lines(struct html_data *d, const struct html_options *o)
     struct progress *progress = o->view.session.read.progress;
     struct session *s = &d->session;
     bool is_found;
-    d->input = (struct source_input){.functions = &s->functions,
-                                     .profile = &s->profile,
-                                     .time = &s->time,
-                                     .graph = &s->graph,
-                                     .names = &s->names,
-                                     .objects = d->profile.objects,
-                                     .keeps_stretches = o->has_code,
-                                     .keeps_idle = o->has_code,
-                                     .keeps_extents = o->is_base || o->base.len};
+    d->input = (struct source_input){
+        .functions = &s->functions,
+        .profile = &s->profile,
+        .time = &s->time,
+        .graph = &s->graph,
+        .names = &s->names,
+        .objects = d->profile.objects,
+        .stacks = s->summary.stacks && !o->is_base ? stack_lines_input_of(s) : NULL,
+        .keeps_stretches = o->has_code,
+        .keeps_idle = o->has_code,
+        .keeps_extents = o->is_base || o->base.len};
     progress_phase(progress, "reading line numbers", 0);
     source_lines_make(&d->lines, &d->input, &is_found, &d->arena);
     d->profile.lines = &d->lines;

@@ -314,7 +314,8 @@ static void source_count_or_none(struct json *j, bool is_known, uint64_t count)
         json_none(j);
 }
 
-/* What the profile knows of the lines; "function" is a row of the page, "entry" 1 where a function
+/* What the profile knows of the lines; "total", of samples with the line on their stacks, is absent
+ * where there are no stacks, "function" is a row of the page, "entry" 1 where a function
  * begins. */
 static void source_time_data(struct json *j, const struct source_data *s,
                              const struct measured_source *f)
@@ -327,6 +328,8 @@ static void source_time_data(struct json *j, const struct source_data *s,
     json_begin(j, '{');
     TIME_COLUMN(j, s, f, "line", json_u64(j, row->line));
     TIME_COLUMN(j, s, f, "self", column_samples(j, row->self));
+    if (s->in->profile->lines->has_totals)
+        TIME_COLUMN(j, s, f, "total", column_samples(j, row->total));
     TIME_COLUMN(j, s, f, "calls", column_count(j, row->calls));
     TIME_COLUMN(j, s, f, "count", source_count_or_none(j, row->has_count, row->executions));
     TIME_COLUMN(

@@ -32,8 +32,7 @@ static bool inputs_lack_lines(const struct session *v, const char *program, stru
                    program);
 }
 
-/* What totals of lines are measured on, in the session's arena; NULL: no recording. */
-static const struct stack_lines_input *stack_lines_input_of(struct session *s)
+const struct stack_lines_input *stack_lines_input_of(struct session *s)
 {
     const struct recorded *r = &s->recorded;
     if (!s->folder)

@@ -23,6 +23,9 @@ struct sources {
     struct source_lines lines;
 };
 
+/* What totals of lines are measured on, in the session's arena; NULL: no recording. */
+const struct stack_lines_input *stack_lines_input_of(struct session *s);
+
 /* Opens, reads and analyses; fails too if the requested function or file is not there. The rest of
  * `input` may be filled before. sources_close() after failure, too. */
 MUST_CHECK bool sources_open(struct sources *s, struct sources_options *o, struct err *e);

@@ -278,20 +278,25 @@ def page_is_flat(subject):
 
 @law("plain", "inlined", "threads", "lossy", "twins", "several")
 def page_sources_are_lines(subject):
-    """Lines of the page's sources have the self times of `lines`."""
+    """Lines of the page's sources have the self times of `lines`, and the totals of `annotate`."""
     if subject.run("lines", "--json", "--all", "r.monarc", status=(0, 2)).returncode:
         return NOTHING
     subject.run("html", "--all-sources", "-o", "x.html", "r.monarc")
     blocks = page_blocks(subject.folder / "x.html")
-    found, wanted = collections.Counter(), collections.Counter()
+    found, wanted, totals = collections.Counter(), collections.Counter(), collections.Counter()
     for name, block in blocks.items():
         if isinstance(block, dict) and block.get("time"):
             for line, own_samples in zip(block["time"]["line"], block["time"]["self"]):
                 found[name, line] += own_samples
+            for line, samples in zip(block["time"]["line"], block["time"].get("total", ())):
+                totals[name, line] += samples
     for row in subject.json("lines", "--all", "r.monarc")["lines"]:
         if row["file"]:
             wanted[row["file"], row["line"]] += row["self_samples"]
     subject.equal(sorted(v for v in found.values() if v), sorted(v for v in wanted.values() if v), "self")
+    lines = [line for f in subject.json("annotate", "--all", "r.monarc")["files"] for line in f["lines"]]
+    subject.equal(sorted(v for v in totals.values() if v),
+                  sorted(line["total_samples"] for line in lines if line.get("total_samples")), "total")
     return None
 
 
