@@ -95,6 +95,8 @@ function drawNavigation(navigation, chosen) {
     navigation.replaceChildren(...VIEWS.filter(view => view.isThere()).map((view, i) =>
         element("a", { href: addressOf({ view: view.id }), "data-view": view.id, "aria-current": view === chosen ? "page" : null,
             title: i < 10 ? `key ${(i + 1) % 10}` : null }, view.title)));
+    const current = navigation.querySelector("[aria-current]");
+    navigation.scrollLeft = current.offsetLeft - navigation.offsetLeft - (navigation.clientWidth - current.offsetWidth) / 2;
 }
 
 let shown = 0; /* how often a view was asked for */

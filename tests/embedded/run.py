@@ -436,7 +436,7 @@ def test_guide(t, run):
     flat = run.say(run.monarc, "flat", "app.elf", "out/gmon.out", cwd=work)
     cover = run.say(run.monarc, "cover", "cover", cwd=work)
     t.clean("the guide's first profile counts every call",
-            [] if re.search(r" 21891 .* fib$", flat, re.M) else flat.splitlines())
+            [] if re.search(r" 21891 .* fib +main\.c:\d+$", flat, re.M) else flat.splitlines())
     t.clean("the guide's coverage is there",
             [] if re.search(r" main\.c$", cover, re.M) else cover.splitlines())
 
@@ -450,7 +450,7 @@ def test_example(t, run):
         said = run.say("make", "-s", "report", f"BOARD={board}", f"MONARC={run.monarc}", cwd=copy)
         run.say("make", "-s", "clean", cwd=copy)
         t.clean(f"the example runs on {board}",
-                [] if re.search(r" 24000 .* crc_byte$", said, re.M) else said.splitlines())
+                [] if re.search(r" 24000 .* crc_byte +main\.c:\d+$", said, re.M) else said.splitlines())
 
 
 def missing_of(machine, *emulators):

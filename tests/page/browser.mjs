@@ -757,6 +757,12 @@ async function checkPage(browser, name, entry) {
         await visit.turnTo({ view });
         const wide = await visit.page.evaluate(() => document.documentElement.scrollWidth);
         ok(wide <= 400, `${name}: ${view} fits into 400 pixels`, wide);
+        const tabs = await visit.page.evaluate(() => {
+            const bar = document.querySelector("nav").getBoundingClientRect();
+            const one = document.querySelector("nav a[aria-current]").getBoundingClientRect();
+            return { lines: bar.height / one.height, isSeen: one.left >= bar.left && one.right <= bar.right };
+        });
+        ok(tabs.lines < 2 && tabs.isSeen, `${name}: ${view} has its tab in sight, on one line`, JSON.stringify(tabs));
         await checkNarrowTable(visit, name, view);
         await checkReadableGraph(visit, name, view);
         await checkNarrowTimeline(visit, name, view);
