@@ -276,7 +276,7 @@ class Store(unittest.TestCase):
         self.assertEqual(self.store("trend", "hot").count("turned"), 3)
         self.assertIn("No change found", self.store("blame", "even"))
         # The page: a figure for each series, with a point a commit and the turns' names.
-        self.assertEqual(self.store("blame", "--html", "year.html"), "")
+        self.assertRegex(self.store("blame", "--html", "year.html"), r"^year\.html, \d+ kB\n$")
         figures = {f.attrib["aria-label"].removeprefix("trend of "): f
                    for f in self.figures((self.dir / "year.html").read_text())}
         self.assertEqual(set(figures), {"[total]", "hot", "even"})
