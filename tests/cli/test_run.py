@@ -120,7 +120,7 @@ class Running(Case):
         busy = self.build("busy.c")
         done = self.run_it(busy, "0.2")
         self.assertRegex(done.stdout.decode(), r"^cpu 0\.2")
-        figure(self).assertRegex(done.stderr.decode(), r"\n *[0-9.]+ .* spin\n")
+        figure(self).assertRegex(done.stderr.decode(), r"\n *[0-9.]+ .* spin( +busy\.c:\d+)?\n")
         self.assertTrue((self.dir / "busy.monarc/monarc.side").exists())
         for command, where in (f"exec {busy} 0.2", "err"), (f"{busy} 0.2 >/dev/null", "out"):
             with open(self.dir / "out", "wb") as out, open(self.dir / "err", "wb") as err:
@@ -454,7 +454,7 @@ class Running(Case):
         (os.killpg if group else os.kill)(process.pid, number)
         out, err = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 128 + number, err)
-        figure(self).assertRegex(err.decode(), r"\n *[0-9.]+ .* spin\n")
+        figure(self).assertRegex(err.decode(), r"\n *[0-9.]+ .* spin( +busy\.c:\d+)?\n")
 
     @slow
     @decided
@@ -746,17 +746,17 @@ int main(int argc, char **argv)
     @decided
     def test_static(self):
         program = self.build("busy.c", "-O1", "-g", "-pthread", "-static", name="static")
-        figure(self).assertRegex(self.run_it(program, "0.2").stderr.decode(), r"\n *[0-9.]+ .* spin\n")
+        figure(self).assertRegex(self.run_it(program, "0.2").stderr.decode(), r"\n *[0-9.]+ .* spin( +busy\.c:\d+)?\n")
         program = self.build("busy.c", *FLAGS, "-static", name="static-pg")
         said = self.run_it(program, "0.2").stderr.decode()
         self.assertRegex(said, r"calls were not counted: .* is statically linked")
-        figure(self).assertRegex(said, r"\n *[0-9.]+ .* spin\n")
+        figure(self).assertRegex(said, r"\n *[0-9.]+ .* spin( +busy\.c:\d+)?\n")
         done = self.run_it("--calls", "always", program, "0.1", status=2)
         self.assertIn(b"is statically linked", done.stderr)
         self.assertEqual(done.stdout, b"")
         self.run_it("--calls", "never", "--no-report", program, "0.1")
         program = self.build("busy.c", *FLAGS, "-static", os.environ["MONARC_RT_A"], name="inside")
-        figure(self).assertRegex(self.run_it(program, "0.2").stderr.decode(), r"\n *[0-9.]+ .* spin\n")
+        figure(self).assertRegex(self.run_it(program, "0.2").stderr.decode(), r"\n *[0-9.]+ .* spin( +busy\.c:\d+)?\n")
 
     @slow
     def test_disk_without_room(self):
