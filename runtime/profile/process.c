@@ -45,8 +45,7 @@ struct process *process_prepare(void)
     p->start_real = sys_clock(CLOCK_REALTIME);
     p->start_mono = sys_clock(CLOCK_MONOTONIC);
     p->start_cpu = sys_clock(CLOCK_PROCESS_CPUTIME_ID);
-    p->start_tid = sys_tid();
-    p->start_thread_cpu = sys_clock(sys_thread_clock(p->start_tid));
+    p->start_thread_cpu = sys_clock(sys_thread_clock(p->pid));
     read_exe(p);
     return p;
 }

@@ -32,10 +32,9 @@ struct process {
     bool forked;
     int folder_state; /* see live.c */
     uint64_t start_real, start_mono;
-    /* CPU time of the process and of the thread that started it, before: an exec keeps the clocks
-     * of what ran in the process until then, a shell mostly. */
+    /* CPU time of the process and of its first thread, before: an exec keeps the clocks of what
+     * ran in the process until then, a shell mostly. */
     uint64_t start_cpu, start_thread_cpu;
-    int start_tid;
     char *control_at; /* wipe-on-fork memory, carved from the front */
     size_t control_left;
     struct segment *segments; /* every segment of every table, newest first */

@@ -86,7 +86,7 @@ static void note_update(const struct process *p, struct thread *t)
         return;
     t->note->end_ns = sys_clock(CLOCK_MONOTONIC);
     t->note->cpu_ns =
-        sys_clock(sys_thread_clock(t->tid)) - (t->tid == p->start_tid ? p->start_thread_cpu : 0);
+        sys_clock(sys_thread_clock(t->tid)) - (t->tid == p->pid ? p->start_thread_cpu : 0);
     t->note->samples = t->samples;
 }
 
