@@ -62,6 +62,13 @@ class Ready(Time, unittest.TestCase):
     def test_long_naps(self):
         self.check("0.02")
 
+    def compare(self, old, new):
+        """How often it could nap, and so how much it worked, is up to its rivals: a difference is no failure."""
+        done = subprocess.run([truth.MONARC, "diff", "--json", "--all", old, new], text=True, capture_output=True,
+                              env=self.environment, timeout=truth.HANGS_S)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        return json.loads(done.stdout)
+
     @slow
     @sequential.decided
     def test_comparisons_leave_it_out(self):
@@ -72,14 +79,14 @@ class Ready(Time, unittest.TestCase):
         self.record("0.001", "--off-cpu")
         os.rename(self.recording, new)
         self.record("0.001")
-        seen = json.loads(self.monarc("diff", "--json", "--all", old, new))
+        seen = self.compare(old, new)
         rows = {row["name"]: row for row in seen["functions"]}
         ran_and_slept = sum(row["self_time"]["new"] for name, row in rows.items() if name != "[ready to run]")
         with sequential.scattering():
             self.assertAlmostEqual(rows["main"]["total_time"]["new"], ran_and_slept, delta=0.1 * ran_and_slept)
         self.assertIsNone(rows["[ready to run]"]["self_time"]["chance"])
         # Of two sides of which one has no waits, only what ran is compared.
-        seen = json.loads(self.monarc("diff", "--json", "--all", self.recording, new))
+        seen = self.compare(self.recording, new)
         for row in seen["functions"]:
             self.assertIsNone(row["total_time"]["chance"], row)
             if row["name"].startswith(("[waiting", "[ready", "[stopped")):
