@@ -26,7 +26,7 @@ struct graph_request {
     struct view_options view;
     struct stack_edits stacks;
     const char *callers, *callees; /* functions; NULL: not requested */
-    bool has_tree, is_entries;
+    bool has_tree, is_entries, has_chains;
     uint64_t depth;      /* of trees; 0: not said */
     const char *picture; /* --dot, --svg, --png, --pdf: which; NULL: none */
     const char *output;  /* NULL: standard output */
@@ -46,6 +46,8 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct graph_request, is_entries)},
     {'d', "depth", "N", "levels of these trees (default: all; 4 with --model)",
      FILLS(struct graph_request, depth), .most = MOST_DEPTH},
+    {0, "chains", NULL, "show each frame of a path without branches, not their number",
+     FILLS(struct graph_request, has_chains)},
     {0, "no-inlines", NULL, "inlined code is part of the function that it is in",
      FILLS(struct graph_request, view.session.has_hosts)},
     {0, "static", NULL, "add calls that are in the code but were never recorded",
@@ -158,6 +160,7 @@ static bool graph_report_stacks(struct session *s, struct graph_request *r, cons
                                         .limit = o->rules.limit,
                                         .min_percent = o->rules.min_percent,
                                         .has_inlines = !o->session.has_hosts,
+                                        .has_chains = r->has_chains,
                                         .demangle = view_demangler(&o->session),
                                         .edits = &r->stacks};
     struct call_trees trees;

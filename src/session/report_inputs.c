@@ -273,15 +273,27 @@ static void make_tree(struct call_trees *c, struct call_rows *rows, uint32_t fun
     call_rows_make(rows, &c->tree, &q, &c->session->arena);
 }
 
-/* One tree for each requested function, in the order of the table of functions. */
+/* One tree for each requested function, the largest first. A function that no stack has, as the
+ * cold part of another one of its name, gets none, unless that is so of all. */
 static void make_trees(struct call_trees *c)
 {
-    size_t len = c->request->function ? c->wanted.all.len : 1;
-    struct call_rows *trees = ARENA_NEW(&c->session->arena, struct call_rows, len);
-    uint32_t *functions = ARENA_NEW(&c->session->arena, uint32_t, len);
-    for (size_t i = 0; i < len; i++) {
-        functions[i] = c->request->function ? c->wanted.all.at[i] : NO_FUNCTION;
-        make_tree(c, &trees[i], functions[i]);
+    size_t most = c->request->function ? c->wanted.all.len : 1, len = 0;
+    struct call_rows *trees = ARENA_NEW(&c->session->arena, struct call_rows, most);
+    uint32_t *functions = ARENA_NEW(&c->session->arena, uint32_t, most);
+    for (size_t i = 0; i < most; i++) {
+        uint32_t function = c->request->function ? c->wanted.all.at[i] : NO_FUNCTION;
+        struct call_rows tree;
+        make_tree(c, &tree, function);
+        if (len && !tree.len)
+            continue;
+        size_t at = len - (len && !trees[len - 1].len); /* an empty one is replaced */
+        len = at + 1;
+        for (; at && trees[at - 1].covered < tree.covered; at--) {
+            trees[at] = trees[at - 1];
+            functions[at] = functions[at - 1];
+        }
+        trees[at] = tree;
+        functions[at] = function;
     }
     struct call_query q = query_of(c);
     c->report = (struct call_report){.summary = &c->session->summary,
@@ -291,7 +303,8 @@ static void make_trees(struct call_trees *c)
                                      .functions = functions,
                                      .len = len,
                                      .min_percent = q.min_percent,
-                                     .is_percent_of_rows = q.is_percent_of_rows};
+                                     .is_percent_of_rows = q.is_percent_of_rows,
+                                     .has_chains = c->request->has_chains};
 }
 
 /* Names get shorter by what distinguishes them from the others shown, so it must be known first

@@ -87,6 +87,7 @@ struct call_trees_request {
     uint64_t limit;                  /* rows; 0: as many as can be read */
     double min_percent;              /* negative: as is usual */
     bool has_inlines;                /* functions that were inlined stand in the trees as well */
+    bool has_chains;                 /* as in call_report */
     const char *demangle;            /* as names_init() takes it */
     const struct stack_edits *edits; /* NULL: stacks are shown as they are */
 };

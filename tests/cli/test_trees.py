@@ -4,6 +4,7 @@ inlined functions, stacks that are cut, and names as people and as programs want
 import csv
 import io
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -83,6 +84,17 @@ int main(void)
         hidden(5000000);
     return 0;
 }
+"""
+
+# Two functions of one name; the one that is first in the program runs a fifth as long, at its beginning.
+TWINS = """
+volatile unsigned long sum;
+#define BURN(n) for (unsigned long i = 0; i < (n) * 20000000ul; i++) sum += i
+void small(void) __asm__("small.twin");
+void large(void) __asm__("large.twin");
+__attribute__((noinline)) void small(void) { BURN(6); }
+__attribute__((noinline)) void large(void) { BURN(30); }
+int main(void) { small(); large(); return 0; }
 """
 
 CPLUSPLUS = """
@@ -216,8 +228,39 @@ class Trees(unittest.TestCase):
         cut = monarc("graph", "--tree", "--limit=3", self.paths).stdout.decode()
         self.assertIn("cut off after 3 rows (--limit)", cut)
 
+    def test_frames_without_branches_are_one_line(self):
+        chain = r"(?m)^ *(\S+) +(\S+) +(\S+) +(\d+) +([><]) \((\d+) frames without a branch: --chains\)$"
+        for options in ("--callees", "down"), ("--callers", "and_down"), ("--tree", "--callees", "down"):
+            rows = self.rows(*options)
+            text = monarc("graph", *options, self.paths).stdout.decode()
+            for share, total, own, depth, sign, frames in re.findall(chain, text):
+                hidden = [row for row in rows if int(depth) <= row["depth"] < int(depth) + int(frames)]
+                self.assertGreaterEqual(len(hidden), 4)
+                self.assertAlmostEqual(float(share), 100 * hidden[0]["share"], delta=0.006)
+                self.assertLess(sum(row["self_samples"] for row in hidden), 0.006 * rows[0]["total_samples"])
+            whole = monarc("graph", "--chains", *options, self.paths).stdout.decode()
+            self.assertNotRegex(whole, chain)
+            self.assertIn(" ".join(whole.split()[-3:]), " ".join(text.split()))  # where it ends
+        self.assertRegex(monarc("graph", "--callees", "down", self.paths).stdout.decode(), chain)
+
+    def test_time_of_its_own_is_not_hidden(self):
+        """Of a chain, whoever has more than what the tree leaves out stands in a line."""
+        text = monarc("graph", "--callees", "left", self.paths).stdout.decode()
+        self.assertRegex(text, r"> hub\n.*> leaf_left\n.*> burn \(inlined\)\n")
+
+    def test_functions_of_one_name(self):
+        """The largest tree first, and none of what was on no stack."""
+        folder = self.record("twins", TWINS)
+        both = self.trees("--callers", "twin", folder=folder)
+        self.assertEqual(len(both["trees"]), 2)
+        self.assertGreater(both["trees"][0]["samples"], 1.5 * both["trees"][1]["samples"])
+        end = 0.4 * both["summary"]["recording"]["length_ns"] / 1e9
+        one, = self.trees("--callers", "twin", "--from", str(end), folder=folder)["trees"]
+        self.assertEqual(one["address"], both["trees"][0]["address"])
+        self.assertEqual(self.trees("--callers", "twin", "--to", "0", folder=folder)["trees"][0]["rows"], [])
+
     def test_only_branches_are_indented(self):
-        text = monarc("graph", "--callees", "down", self.paths).stdout.decode()
+        text = monarc("graph", "--chains", "--callees", "down", self.paths).stdout.decode()
         names = [line[line.index(name):] for line in text.splitlines()
                  for name in ("> down", "> and_down") if name in line]
         columns = {line.index("> ") for line in text.splitlines() if "> " in line and "down" in line}

@@ -45,6 +45,7 @@ struct call_report {
     size_t len;
     double min_percent; /* what was folded */
     bool is_percent_of_rows;
+    bool has_chains; /* text shows each frame of a path without branches */
 };
 
 /* What code is, which pictures of stacks colour by. */

@@ -465,3 +465,18 @@ void call_rows_make(struct call_rows *out, const struct call_tree *t, const stru
     vec_free(&w.found);
     vec_free(&w.rows);
 }
+
+size_t call_rows_chain(const struct call_rows *rows, size_t at, double most, double *self)
+{
+    size_t end = at;
+    *self = 0;
+    for (; end + 1 < rows->len; end++) {
+        const struct call_row *row = &rows->rows[end], *next = row + 1;
+        bool is_between = row->depth && row->is_only && !row->folded && next->is_only &&
+                          !next->folded && next->depth == row->depth + 1;
+        if (!is_between || *self + row->self > most)
+            break;
+        *self += row->self;
+    }
+    return end - at;
+}

@@ -141,4 +141,9 @@ struct call_rows {
 void call_rows_make(struct call_rows *out, const struct call_tree *t, const struct call_query *q,
                     struct arena *a);
 
+/* How many rows from `at` on lie between two others on a path without branches: each alone goes on
+ * from the row above, and one alone from it. `self` gets their time together, which is at most
+ * `most`: a row with time of its own is worth a look, and ends them. */
+size_t call_rows_chain(const struct call_rows *rows, size_t at, double most, double *self);
+
 #endif
