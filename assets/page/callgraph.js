@@ -7,7 +7,7 @@
  * several layers pass through places of their own. A label that has no room is left out: the tip of
  * its edge says the same. */
 
-const GRAPH = { wide: 170, high: 40, across: 22, between: 40, inner: 26, most: 300, first: 60, enough: 40, more: 25, hottest: 12, rounds: 8, cycle: 30, readable: 0.6,
+const GRAPH = { wide: 170, high: 40, across: 22, between: 40, inner: 26, most: 300, first: 30, enough: 25, more: 15, hottest: 8, above: 5, rounds: 8, cycle: 30, readable: 0.6,
     recognizable: 0.3, atOnce: 150, leastEdge: 0.002 };
 
 function callsMade() {
@@ -49,7 +49,7 @@ function hottestOthers(shown) {
     const hottest = Array.from({ length: measured }, (_, i) => i).sort((l, r) => self[r] - self[l]).slice(0, GRAPH.hottest);
     for (const fn of hottest.filter(one => self[one] > 0)) {
         const way = [];
-        for (let at = fn; at >= 0 && !shown.has(at) && !more.has(at) && way.length <= 2;) {
+        for (let at = fn; at >= 0 && !shown.has(at) && !more.has(at) && way.length <= GRAPH.above;) {
             way.push(at);
             let best = -1;
             for (let k = callersOf.start[at]; k < callersOf.start[at + 1]; k++) {
@@ -59,7 +59,7 @@ function hottestOthers(shown) {
             }
             at = best < 0 ? -1 : caller[best];
         }
-        if (way.length <= 2)
+        if (way.length <= GRAPH.above)
             way.forEach(one => more.add(one));
     }
     return more;
@@ -246,7 +246,7 @@ function wholePicture(options, leastEdge) {
 function sizeOf(fn) {
     if (!page.summary.has_samples)
         return 1;
-    return 0.8 + 1.2 * Math.sqrt(Math.min(1, Math.max(share(page.functions.self[fn]), share(page.functions.total[fn]) / 4)));
+    return 0.9 + 1.1 * Math.sqrt(Math.min(1, Math.max(share(page.functions.self[fn]), share(page.functions.total[fn]) / 4)));
 }
 
 /* Members of a cluster in rows, those first that are called from outside; the cluster's size. */
@@ -654,7 +654,7 @@ function showGraph(main, parameters) {
             ...["0", "0.1", "0.5", "1", "2", "5", "10"].map(p => [p, `with ${p}${NARROW}% or more`])], least, set("least")),
         name, names,
         focus === undefined ? null : selectOf("steps", ["1", "2", "3", "5", "10", "99"].map(n => [n, n]), parameters.depth || "3", set("depth")),
-        element("span", { class: "count" }, counted(list.length, "function") + (folded ? `, ${countText(folded)} on dashed ways between them` : "") +
+        element("span", { class: "count" }, counted(list.length, "function") + (folded ? `, ${countText(folded)} more on dashed lines` : "") +
             (cut ? `; ${counted(cut, "smaller one")} left out` : ""))));
     if (!list.length) {
         main.append(element("p", { class: "none" }, "No function has that much."));

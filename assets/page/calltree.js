@@ -1,20 +1,23 @@
 /* calltree.js: call paths as a table whose rows open: from callers to callees, or from each function
- * to its callers. At first the heaviest path is open, as far as one callee has most of its time. */
+ * to its callers. At first the heaviest path is open, as far as one callee has most of its time. Of a
+ * path without branches, frames with next to no time of their own are one row, which opens. */
 
-const HEAVIEST = 0.4, OPENED_AT_ONCE = 2000;
+const HEAVIEST = 0.4, OPENED_AT_ONCE = 2000, LEAST_CHAIN = 4, CHAIN_SELF = 0.005;
 
 class CallTree {
     constructor(tree, details) {
         this.tree = tree;
         this.details = details;
         this.isOpen = new Uint8Array(tree.len);
+        this.isUnfolded = new Uint8Array(tree.len); /* chains, by their first frame */
         this.rows = [];
         this.depth = [];
+        this.chain = [];
         this.table = new RowTable({ caption: "Call tree", columns: this.columns(), rows: [], isOrdered: true, isPlain: true,
-            open: row => this.set(row, !this.isOpen[this.rows[row]]), side: (row, isRight) => this.side(row, isRight),
+            open: row => this.set(row, this.chain[row] > 0 || !this.isOpen[this.rows[row]]), side: (row, isRight) => this.side(row, isRight),
             chose: row => this.tell(row), keys: {
                 "*": row => this.openAll(row), f: row => this.press(row, "only"), x: row => this.press(row, "without"),
-                o: row => this.press(row, "objects"), c: row => go({ view: "callers", fn: functionKey(this.tree.fn[this.rows[row]]) }),
+                o: row => this.press(row, "objects"), c: row => this.chain[row] || go({ view: "callers", fn: functionKey(this.tree.fn[this.rows[row]]) }),
             } });
         this.table.element.classList.add("tree");
         const chosen = page.selected === undefined ? -1 : this.openTo(page.selected), last = chosen > 0 ? chosen : this.openHeaviest();
@@ -51,24 +54,46 @@ class CallTree {
         return best;
     }
 
-    /* Nodes in sight, callers before callees. */
+    /* Nodes in sight, callers before callees; of each row, how many frames it stands for, or 0. */
     collect() {
-        const { tree } = this, stack = [[0, -1]];
+        const { tree } = this, stack = [[0, -1, false]];
         this.rows = [];
         this.depth = [];
+        this.chain = [];
         while (stack.length) {
-            const [node, depth] = stack.pop();
+            let [node, depth, isOnly] = stack.pop();
+            const [chain, end] = isOnly && depth > 0 ? this.chainFrom(node) : [0, node];
             if (depth >= 0) {
                 this.rows.push(node);
                 this.depth.push(depth);
+                this.chain.push(chain);
             }
-            if (this.isOpen[node]) {
-                const kids = kidsByTotal(tree, node);
+            if (chain) {
+                stack.push([end, depth + 1, false]);
+            } else if (this.isOpen[node]) {
+                const kids = this.kids(node);
                 for (let i = kids.length; i-- > 0;)
-                    if (tree.total[kids[i]] > 0)
-                        stack.push([kids[i], depth + 1]);
+                    stack.push([kids[i], depth + 1, kids.length === 1]);
             }
         }
+    }
+
+    kids(node) {
+        return kidsByTotal(this.tree, node).filter(kid => this.tree.total[kid] > 0);
+    }
+
+    /* How many frames from `node` on are one row, and the node after them. */
+    chainFrom(node) {
+        const { tree } = this, most = CHAIN_SELF * tree.total[0];
+        let frames = 0, own = 0, at = node;
+        while (this.isOpen[at] && tree.fn[at] !== page.selected && (own += tree.self[at]) <= most) {
+            const kids = this.kids(at);
+            if (kids.length !== 1)
+                break;
+            [at] = kids;
+            frames++;
+        }
+        return frames < LEAST_CHAIN || this.isUnfolded[node] ? [0, node] : [frames, at];
     }
 
     hasKids(node) {
@@ -84,6 +109,8 @@ class CallTree {
     }
 
     set(row, isOpen) {
+        if (this.chain[row])
+            this.isUnfolded[this.rows[row]] = 1;
         this.isOpen[this.rows[row]] = isOpen && this.hasKids(this.rows[row]) ? 1 : 0;
         this.update(row);
     }
@@ -91,10 +118,11 @@ class CallTree {
     /* Right opens, then goes to the first callee; left closes, then goes to the caller. */
     side(row, isRight) {
         const node = this.rows[row];
-        if (isRight && this.isOpen[node])
+        const isOpen = this.isOpen[node] && !this.chain[row];
+        if (isRight && isOpen)
             this.table.choose(row + 1);
-        else if (!isRight && !this.isOpen[node])
-            this.table.choose(Math.max(0, this.rows.indexOf(this.tree.parent[node])));
+        else if (!isRight && !isOpen)
+            this.table.choose(Math.max(0, this.depth.lastIndexOf(this.depth[row] - 1, row)));
         else
             this.set(row, isRight);
     }
@@ -103,6 +131,7 @@ class CallTree {
     openAll(row) {
         const list = [this.rows[row]];
         for (let i = 0; i < list.length && list.length < OPENED_AT_ONCE; i++) {
+            this.isUnfolded[list[i]] = 1;
             this.isOpen[list[i]] = this.hasKids(list[i]) ? 1 : 0;
             list.push(...kidsByTotal(this.tree, list[i]));
         }
@@ -111,14 +140,14 @@ class CallTree {
 
     press(row, what) {
         const fn = this.tree.fn[this.rows[row]], button = { only: 0, without: 1, objects: 2 }[what];
-        const actions = fn >= 0 ? stackActions(fn) : [];
+        const actions = fn >= 0 && !this.chain[row] ? stackActions(fn) : [];
         if (actions[button])
             actions[button].click();
     }
 
     tell(row) {
         const node = this.rows[row];
-        if (node !== undefined && this.tree.fn[node] >= 0)
+        if (node !== undefined && this.tree.fn[node] >= 0 && !this.chain[row])
             this.details(node, this.tree.fn[node], this.isReady);
         this.isReady = true; /* from now on the reader chooses */
     }
@@ -138,6 +167,11 @@ class CallTree {
         const node = this.rows[row], fn = this.tree.fn[node], f = page.functions;
         const made = element("span", { class: "folder" });
         made.style.paddingLeft = `${Math.min(this.depth[row], 60) * 0.9}em`;
+        if (this.chain[row]) {
+            made.append(element("span", { class: "opener", "aria-hidden": "true" }, "⋯"),
+                element("span", { class: "count" }, `${this.chain[row]} frames without a branch`));
+            return made;
+        }
         made.append(element("span", { class: "opener", "aria-hidden": "true" }, !this.hasKids(node) ? "" : this.isOpen[node] ? "▾" : "▸"),
             fn < 0 ? "?" : element("span", { title: shortened(f.whole[fn] || f.name[fn]) }, tableName(fn)));
         if (fn >= 0 && f.kind[fn] === KIND.inlined)
@@ -180,7 +214,7 @@ function showTree(main, parameters) {
     });
     main.append(element("div", { class: "tools" },
         selectOf("from", [["", "callers to callees"], ["callers", "functions to their callers"]], parameters.way || "", set("way")),
-        ...stackTools(parameters), element("span", { class: "count" }, "→ opens, * opens all, f x o: only, without, without its library")),
+        ...stackTools(parameters), element("span", { class: "count" }, "→ opens a row, * all below it; f shows only this function, x leaves it out, o its library")),
     element("div", { class: "beside" }, calls.table.element, panel),
     element("p", { class: "remark" }, flameRemark(tree)));
 }

@@ -283,9 +283,13 @@ function windowFields(choose) {
     return element("span", { class: "choice" }, "from ", from, " to ", to, " s");
 }
 
-function legend() {
-    const states = page.profile.path ? [...STATES, "ready to run (of the path)"] : STATES;
-    return element("span", { class: "legend" }, ...states.map((text, i) =>
+/* Of the states that the picture has: those of samples, and with the path, its own. */
+function legend(path) {
+    const { state, samples } = page.profile.timeline.samples, seen = new Set(state.filter((_, i) => samples[i] > 0));
+    for (const [i, times] of (path ? [path.cpu, [], path.waits, path.ready] : []).entries())
+        if (times.some(time => time > 0))
+            seen.add(i);
+    return element("span", { class: "legend" }, ...[...STATES, "ready to run (of the path)"].map((text, i) => !seen.has(i) ? null :
         element("span", {}, element("span", { class: `swatch state${i}`, "aria-hidden": "true" }), text)));
 }
 
@@ -435,11 +439,12 @@ function threadTable() {
         if (!page.window || isInWindow(page.window, t.samples.slice[i], thread))
             sums[thread][t.samples.state[i]] += t.samples.samples[i];
     });
+    const seen = STATES.map((_, state) => sums.some(sum => sum[state] > 0));
     const rows = sums.map((sum, i) => [sum, i]).filter(([sum]) => sum.some(part => part > 0))
         .sort((l, r) => r[0][0] + r[0][1] - l[0][0] - l[0][1]).slice(0, 100)
         .map(([sum, i]) => [laneName(i), ...(hasOneProcess() ? [] : [String(t.processes.pid[t.threads.process[i]])]),
-            ...sum.map(part => amountText(part))]);
-    return smallTable("Threads", ["thread", ...(hasOneProcess() ? [] : ["process"]), ...STATES], rows, -1);
+            ...sum.filter((_, state) => seen[state]).map(part => amountText(part))]);
+    return smallTable("Threads", ["thread", ...(hasOneProcess() ? [] : ["process"]), ...STATES.filter((_, state) => seen[state])], rows, -1);
 }
 
 /* Those that the path is in, most first, and those that had the least slack. */
@@ -464,7 +469,7 @@ function showTimeline(main) {
     };
     const timeline = new Timeline(canFilter() ? choose : () => {});
     main.append(element("div", { class: "tools" }, canFilter() ? windowFields(choose) : null,
-        element("button", { type: "button", onclick: () => choose({ from: 0, to: Infinity, thread: -1 }) }, "whole run"), legend()),
+        element("button", { type: "button", onclick: () => choose({ from: 0, to: Infinity, thread: -1 }) }, "whole run"), legend(page.profile.path)),
     element("p", { class: "remark" }, canFilter() ? "Drag over a stretch of time, or click a thread: all views show that part then."
         : "The recording has no call stacks: a part of it cannot be shown by itself."),
     timeline.element, ...[pathTable()].filter(table => table), threadTable());

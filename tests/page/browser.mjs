@@ -260,8 +260,9 @@ async function checkFlamePart(visit, name) {
 async function treeRows(visit) {
     return visit.page.$$eval("div.tree tbody tr:not(.spacer)", rows => rows.map(row => {
         const cells = [...row.children].map(cell => cell.innerText.trim()), name = row.querySelector(".folder");
-        return { depth: Math.round(parseFloat(name.style.paddingLeft) / 0.9), name: name.querySelector("[title]").innerText,
-            total: Number(cells[0].replace(/[^\d.]/g, "")), isOpen: /▾/.test(name.innerText), isChosen: row.getAttribute("aria-selected") === "true" };
+        return { depth: Math.round(parseFloat(name.style.paddingLeft) / 0.9), name: (name.querySelector("[title]") || name).innerText.trim(),
+            total: Number(cells[0].replace(/[^\d.]/g, "")), isOpen: /[▾⋯]/.test(name.innerText), isChosen: row.getAttribute("aria-selected") === "true",
+            chain: Number((/(\d+) frames without a branch$/.exec(name.innerText) || [])[1] || 0) };
     }));
 }
 
@@ -273,6 +274,14 @@ async function checkCallTree(visit, name) {
     ok(Math.abs(tops(rows) - 100) < 0.2, `${name}: the outermost rows of the call tree are all of the time`, JSON.stringify(rows));
     ok(chosen && rows.filter(row => row.depth > 0).every(row => rows.some(above => above.isOpen && above.depth === row.depth - 1)),
         `${name}: the heaviest path is open`);
+    const chain = rows.findIndex(row => row.chain);
+    if (chain >= 0) {
+        await visit.press("Home", ...Array(chain).fill("ArrowDown"), "ArrowRight");
+        const whole = await treeRows(visit);
+        ok(whole.length - rows.length === rows[chain].chain - 1 && !whole[chain].chain && whole[chain].isOpen,
+            `${name}: a path without branches opens`, JSON.stringify(whole));
+    }
+    ok(rows.every(row => !row.chain || row.chain >= 4), `${name}: few frames are not one row`);
     await visit.press("ArrowLeft", "Home", "ArrowLeft");
     const closed = await treeRows(visit);
     ok(closed.length < rows.length || rows.every(row => !row.isOpen), `${name}: left closes a row`);
