@@ -252,6 +252,102 @@ class Path_(Job):
                 for name in "timer", "device", "unknown":
                     self.assertAlmostEqual(report["path"][name + "_time"], 0.801 if name == kind else 0)
 
+    def test_a_timer_that_others_may_have_set(self):
+        """A timerfd belongs to whoever has it: what an interrupt has ended is no time of the thread's own."""
+        self.samples = []
+        one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 1000)
+        self.runs(two, 0, 899, FACT)
+        self.waits(one, 100, 900, READ, 1, 800 * MS)
+        timer = self.job.add(self.job.resources, 6, None, 1, "anon_inode:[timerfd]")
+        self.job.wait([(self.demo, MAIN), (self.wait, READ)], timer, thread=one, waits=1, ns=800 * MS)
+        report = self.path()[1]
+        self.assertEqual((report["path"]["device_time"], report["path"]["timer_time"]), (0, 0))
+        self.assertAlmostEqual(report["path"]["unknown_time"], 0.8)
+
+    def test_waits_that_are_too_short_to_be_kept(self):
+        """By its switches a thread was on no CPU for most of the time, and why is not known."""
+        self.samples = []
+        one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 1000)
+        self.job.events = [("wall", 0, MS, 0)]
+        self.runs(two, 0, 899, FACT)
+        self.runs(one, 900, 1000)
+        for slice in range(100):
+            self.job.turns += [(slice, one, (1 if slice < 90 else 10) * MS, 0), (slice, two, 10 * MS, 0)]
+        self.waits(one, 0, 20, SLEEP)
+        self.path()
+        self.assertAlmostEqual(self.threads[7]["unknown_time"], 0.78, delta=0.03)
+        low, high = [monarc_json("path", "r", "--if", "fact=2x", cwd=self.dir)["wall"][b] for b in ("low", "high")]
+        self.assertTrue(low < 0.6 and high >= 1, (low, high))
+
+    def test_records_that_are_missing(self):
+        """A thread that waits or runs by no record is not taken to run: another did, and woke it."""
+        self.samples = []
+        one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 1000)
+        self.job.events = [("wall", 0, MS, 0)]
+        self.waits(two, 900, 1000, SLEEP)
+        self.runs(two, 0, 890, FACT)
+        self.runs(one, 0, 100)
+        self.runs(one, 900, 1000)
+        for slice in range(100):
+            self.job.turns += [(slice, thread, 10 * MS, 0) for thread in (one, two)
+                               if thread == two and slice < 90 or thread == one and not 10 <= slice < 90]
+        report = self.path()[1]
+        self.assertAlmostEqual(self.threads[8]["path_time"], 0.9, delta=0.02)
+        self.assertIn("guessed", [step["cause"] for step in report["steps"]])
+
+    def test_spinning_is_no_work(self):
+        """In libraries of OpenMP and MPI threads wait for others, and use a CPU for it."""
+        for library in "/usr/lib/libgomp.so.1.0.0", "/usr/lib/libopen-pal.so.40":
+            self.setUp()
+            self.samples = []
+            self.job.events = [("wall", 0, MS, 0)]
+            one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 1000)
+            self.runs(two, 0, 900, FACT)
+            self.waits(two, 900, 1000, SLEEP)
+            self.runs(one, 900, 1000)
+            spins = self.job.object(FILE, library)
+            self.finish()
+            for slice in range(90):
+                self.job.sample([(self.demo, MAIN), (spins, 1)], 10, thread=one, slice=slice)
+            self.write(self.job)
+            self.path()[1]
+            self.assertAlmostEqual(self.threads[8]["path_time"], 0.9, delta=0.03, msg=library)
+            low, high = [monarc_json("path", "r", "--if", "fact=2x", cwd=self.dir)["wall"][b] for b in ("low", "high")]
+            self.assertTrue(low < 0.58 and high >= 1, (library, low, high))
+
+    def test_a_lock_in_shared_memory(self):
+        """A process of one thread waits for a lock: only another process can have released it."""
+        self.samples = []
+        shell, holder = self.process(7, 1, 0, 1000), self.process(8, 7, 50, 1000)
+        self.waits(shell, 100, 900, FUTEX)
+        self.runs(shell, 900, 1000)
+        self.runs(holder, 50, 900, FACT)
+        self.waits(holder, 900, 1000, SLEEP)
+        steps, _ = self.path()
+        self.assertEqual(steps[-2:], [(8, 50, 900, "made"), (7, 900, 1000, "guessed")])
+
+    def test_a_child_that_was_killed(self):
+        """Its end is the work of who killed it, and no reason for that to go on."""
+        self.samples = []
+        self.process(7, 1, 0, 1000)
+        child = self.process(8, 7, 50, 905)
+        self.job.processes[1]["status"] = 9
+        self.runs(0, 0, 900)
+        self.waits(child, 100, 905, SLEEP)
+        self.waits(0, 900, 906, None)
+        self.runs(0, 906, 1000)
+        steps, _ = self.path()
+        self.assertEqual({step[0] for step in steps}, {7})
+
+    def test_a_sleep_that_a_signal_has_ended(self):
+        self.samples = []
+        one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 1000)
+        self.runs(two, 0, 900, FACT)
+        self.waits(one, 0, 900, SLEEP, 4, 1, 900 * MS)
+        self.runs(one, 900, 1000)
+        steps, _ = self.path()
+        self.assertEqual(steps[-2:], [(8, 0, 900, "made"), (7, 900, 1000, "recorded")])
+
     def polling(self, threads=2):
         self.samples = []
         one = self.process(7, 1, 0, 1000)
@@ -409,6 +505,26 @@ class WhatIf(Job):
                              r"0\.[78]\d\d s of the path end for unknown reasons: -4\d % to (0|\+\d) %\.\nSo wide a range says only that the change may matter\.\n")
             low, high = self.what_if("fact=200%")[1]
             self.assertTrue(low <= 1 and high >= 1.8, (call, low, high))
+
+    def test_waits_with_a_time_limit(self):
+        """What woke the thread at last would have done so in any turn before: bounds are narrow."""
+        self.samples = []
+        one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 1000)
+        self.job.creators = [(two, one)]
+        for at in range(0, 900, 50):
+            self.waits(one, at, at + 50, FUTEX, *((1, 50 * MS) if at < 850 else (4, 1, 50 * MS)))
+        self.runs(one, 900, 1000)
+        self.runs(two, 0, 900, FACT)
+        self.waits(two, 900, 1000, SLEEP)
+        self.finish()
+        low, high = self.what_if("fact=2x")[1]
+        self.assertTrue(low <= 0.55 <= high and high - low < 0.15, (low, high))
+
+    def test_the_last_turn_of_a_poll(self):
+        """Who polls each 200 ms may notice a turn sooner or later than the work is less or more."""
+        self.open(SLEEP, *[200] * 4)
+        low, high = self.what_if("fact=200%")[1]
+        self.assertGreater(high, 1.95)
 
     def test_a_waker_that_was_told(self):
         """The bounds are as narrow as sampling is; who wakes comes no sooner than the other waits."""

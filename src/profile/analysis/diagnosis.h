@@ -102,6 +102,12 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
 /* A recording that cannot be used. */
 void diagnose_unreadable(struct diagnosis *d, const char *why);
 
+/* Libraries in which threads spin until others are ready: of OpenMP, for threads of their process;
+ * of MPI, for any. */
+enum library_spins { LIBRARY_WORKS, LIBRARY_SPINS_FOR_THREADS, LIBRARY_SPINS_FOR_PROCESSES };
+
+enum library_spins diagnosis_library_spins(const char *path);
+
 /* --- whether program and profile fit -----------------------------------------------------------
  *
  * Whether a profile was recorded by this program: files do not say, so it is judged by what cannot

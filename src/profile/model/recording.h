@@ -268,6 +268,9 @@ enum recording_waker {
     RECORDING_WAKERS
 };
 
+/* How a loss begins that is of such reports. */
+#define RECORDING_LOST_WAKES "more wake-ups"
+
 /* One time that a thread was off the CPU. Shorter ones than some length are left out. */
 struct recording_wait {
     uint32_t thread;

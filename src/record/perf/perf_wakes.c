@@ -24,8 +24,9 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-#define LOST_WAKES                                                                                \
-    "more wake-ups than could be recorded (some 8,000 a second and processor; none for a second " \
+#define LOST_WAKES                                                                   \
+    RECORDING_LOST_WAKES                                                             \
+    " than could be recorded (some 8,000 a second and processor; none for a second " \
     "after a flood): who woke a thread is inferred from who ran then"
 
 enum { FLOOD = 500, PAUSE_NS = 1000 * 1000 * 1000, PART = 100 };

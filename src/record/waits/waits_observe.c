@@ -28,11 +28,12 @@
 struct waits_observed {
     uint64_t begin_ns; /* its first observation */
     struct waits_clock first, latest;
-    struct waits_clock exact; /* the last time that its account was so */
-    uint64_t exact_ns;        /* when that was */
-    uint64_t waited_ns;       /* since its first observation until then */
-    bool was_waiting;         /* then */
-    uint64_t pending_ns;      /* of the wait that went on then, not counted yet */
+    struct waits_clock exact;        /* the last time that its account was so */
+    uint64_t exact_ns;               /* when that was */
+    uint64_t waited_ns;              /* since its first observation until then */
+    bool was_waiting;                /* then */
+    uint64_t pending_ns;             /* of the wait that went on then, not counted yet */
+    uint64_t seen_ns, seen_until_ns; /* the wait of the look, as far as it is counted; or 0 */
     /* When it was found running since then: for the first time, for the last time with no wait in
      * between, for the last time; 0: never. */
     uint64_t back_ns, only_ns, ran_ns;
@@ -76,12 +77,26 @@ static void observed_count(struct waits *w, struct waiting_thread *t, uint64_t n
         waits_keep(w, t, &t->unknown_ns, ns);
         return;
     }
+    struct waits_observed *o = t->observed;
+    if (!o->seen_until_ns)
+        o->seen_ns = less(end_ns, ns);
+    o->seen_until_ns = end_ns;
     struct collector_sample s = waits_sample(w, t, ns, t->counted_ns);
     s.at_ns = end_ns;
     s.lasted_ns = ns;
     s.labels = t->labels;
     collector_sample_at(w->collector, &s, t->look);
     waits_chain_count(w, t, end_ns > ns ? end_ns - ns : 0, end_ns);
+}
+
+/* A wait that was seen is over: it goes into the list of these, as far as it is known. */
+static void observed_whole(struct waits *w, struct waiting_thread *t)
+{
+    struct waits_observed *o = t->observed;
+    if (o->seen_until_ns)
+        collector_waited(w->collector, t->pid, t->tid, o->seen_ns, o->seen_until_ns, false,
+                         &t->look);
+    o->seen_until_ns = 0;
 }
 
 /* Of `all`, what the wait that went on at `exact` had, and the one that goes on at `at_ns`. */
@@ -133,6 +148,8 @@ static void observed_settle(struct waits *w, struct waiting_thread *t, uint64_t 
     bool is_one = o->was_waiting && !waits;
     observed_count(w, t, o->pending_ns + first, is_one && goes_on ? at_ns : o->exact_ns + first);
     o->pending_ns = last;
+    if (!is_one || !goes_on)
+        observed_whole(w, t);
     t->has_look &= is_one;
     uint64_t unseen = all - first - last;
     w->sums.unknown_ns += unseen;
@@ -232,6 +249,7 @@ void waits_observed_end(struct waits *w, struct waiting_thread *t, uint64_t at_n
         observed_settle(w, t, all, o->ran_waits, false);
         observed_exact(o, &o->latest, t->counted_ns, o->waited_ns + all);
     }
+    observed_whole(w, t);
     t->has_look = false;
     waits_chain_end(w, t);
     observed_count(w, t, o->pending_ns, t->counted_ns);

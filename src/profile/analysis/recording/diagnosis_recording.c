@@ -399,16 +399,20 @@ static void diagnosis_examine_ready(struct recording_examination *r)
 /* Libraries that hardly compute themselves: they use a CPU for threads that wait for others, and
  * poll before they sleep. So a wait looks like work, and no recording of waits has it. */
 struct spinner {
-    const char *library, *name, *finding, *remedy;
+    const char *library;
+    enum library_spins spins;
+    const char *name, *finding, *remedy;
 };
 
 #define SPINS_OPENMP                                                                              \
-    "openmp-spins", "threads of OpenMP wait for each other by spinning, which looks like work",   \
+    LIBRARY_SPINS_FOR_THREADS, "openmp-spins",                                                    \
+        "threads of OpenMP wait for each other by spinning, which looks like work",               \
         "OMP_WAIT_POLICY=passive in the environment lets them sleep, and 'monarc run --off-cpu' " \
         "shows the waits; loops that share their work evenly (schedule(dynamic)) and fewer, "     \
         "larger parallel regions shorten them"
 #define SPINS_MPI                                                                                  \
-    "mpi-polls", "ranks wait for messages by polling, which looks like work",                      \
+    LIBRARY_SPINS_FOR_PROCESSES, "mpi-polls",                                                      \
+        "ranks wait for messages by polling, which looks like work",                               \
         "'monarc ranks' shows which ranks the others wait for; what a message itself costs is in " \
         "here as well"
 
@@ -425,6 +429,12 @@ static const struct spinner *diagnosis_spinner(const char *path)
         if (!strncmp(base, SPINNERS[i].library, strlen(SPINNERS[i].library)))
             return &SPINNERS[i];
     return NULL;
+}
+
+enum library_spins diagnosis_library_spins(const char *path)
+{
+    const struct spinner *s = diagnosis_spinner(path);
+    return s ? s->spins : LIBRARY_WORKS;
 }
 
 /* One finding a library: its time alone says how much of the waiting there is. */

@@ -47,12 +47,14 @@
  * be read, hence NEAR_NS. */
 enum { JUST_NS = 300 * 1000, MOST_LOOKED = 512 };
 /* A thread that sleeps so often at one place, not longer each time, looks for something. */
-enum { POLL_SLEEPS = 5 };
+enum { POLL_SLEEPS = 3 };
 #define POLL_NS (200 * MS)
 #define JOIN_NS (5 * MS)
 /* On a busy machine a woken thread may get its CPU when its waker no longer runs. */
 #define LATE_NS (20 * MS)
 #define NEAR_NS (10 * MS)
+/* How often ptrace reads the clocks of threads. */
+#define ROUGH_NS (2 * MS)
 
 /* A wait while it is made: of a lane, from one moment to the other. `cause_lane` is SCHEDULE_NONE
  * until it is known who ended it. `node` is where on the tree of stacks the thread waited. */
@@ -60,7 +62,11 @@ struct made_wait {
     uint32_t lane, node;
     uint64_t from_ns, to_ns;
     enum wait_kind kind;
+    uint64_t rough_ns;     /* how far its ends may be off */
     bool is_poll;          /* of one that a time has ended */
+    bool is_retry;         /* likewise, and it went on in one that a thread has ended */
+    bool is_turn;          /* the last poll of several */
+    bool is_armed;         /* a time has ended it that any thread may have set */
     uint32_t woken, waker; /* as reported: enum recording_waker */
     uint64_t woke_ns;
     uint32_t cause_lane;
@@ -103,6 +109,7 @@ struct making {
     uint32_t *lane_of;                /* per thread */
     uint32_t *by_parent, *by_process; /* lanes, by the key and their ends */
     VEC(uint32_t) running;
+    bool *is_timer;          /* per node: threads wait for a timer that others may set */
     struct made_fork *forks; /* by maker and time */
     size_t forks_len;
 };
@@ -154,6 +161,43 @@ static void make_lanes(struct making *m)
                                                .end_ns = end});
     }
     map_deinit(&main_of);
+}
+
+static uint32_t lane_parent_pid(const struct making *m, uint32_t lane)
+{
+    return lane_is_main(m, lane) ? lane_process(m, lane)->parent_pid : 0;
+}
+
+static int lanes_by_parent(const void *left, const void *right, void *context)
+{
+    const struct making *m = context;
+    uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
+    uint32_t pl = lane_parent_pid(m, l), pr = lane_parent_pid(m, r);
+    if (pl != pr)
+        return pl < pr ? -1 : 1;
+    uint64_t el = m->lanes.at[l].end_ns, er = m->lanes.at[r].end_ns;
+    return el < er ? -1 : el > er;
+}
+
+static int lanes_by_process(const void *left, const void *right, void *context)
+{
+    const struct making *m = context;
+    uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
+    uint32_t pl = lane_process(m, l)->pid, pr = lane_process(m, r)->pid;
+    if (pl != pr)
+        return pl < pr ? -1 : 1;
+    uint64_t el = m->lanes.at[l].end_ns, er = m->lanes.at[r].end_ns;
+    return el < er ? -1 : el > er;
+}
+
+static void sort_lanes(struct making *m)
+{
+    m->by_parent = ARENA_NEW(&m->scratch, uint32_t, m->lanes.len + 1);
+    m->by_process = ARENA_NEW(&m->scratch, uint32_t, m->lanes.len + 1);
+    for (uint32_t i = 0; i < m->lanes.len; i++)
+        m->by_parent[i] = m->by_process[i] = i;
+    qsort_r(m->by_parent, m->lanes.len, sizeof *m->by_parent, lanes_by_parent, m);
+    qsort_r(m->by_process, m->lanes.len, sizeof *m->by_process, lanes_by_process, m);
 }
 
 /* Who made a lane: as reported, or the main thread of its process. `main_of` has the newest lane of
@@ -212,13 +256,29 @@ static bool wait_is_timed(const struct made_wait *w)
                                      (w->kind == WAIT_THREAD || w->kind == WAIT_POLL));
 }
 
+/* Whether the process has another thread during the wait. */
+static bool wait_has_others(const struct making *m, const struct made_wait *w)
+{
+    uint32_t pid = lane_process(m, w->lane)->pid;
+    size_t at = PARTITION_POINT(m->lanes.len, k,
+                                lane_process(m, m->by_process[k])->pid < pid ||
+                                    (lane_process(m, m->by_process[k])->pid == pid &&
+                                     m->lanes.at[m->by_process[k]].end_ns <= w->from_ns));
+    for (; at < m->lanes.len && lane_process(m, m->by_process[at])->pid == pid; at++)
+        if (m->by_process[at] != w->lane && m->lanes.at[m->by_process[at]].start_ns < w->to_ns)
+            return true;
+    return false;
+}
+
 /* How a wait ended of which no cause is known. */
 static enum schedule_ending ending_of(const struct made_wait *w)
 {
     if (w->cause_lane != SCHEDULE_NONE)
         return SCHEDULE_BY_CAUSE;
-    if (wait_is_timed(w))
-        return w->is_poll ? SCHEDULE_BY_POLL : SCHEDULE_BY_TIMER;
+    if (w->is_armed)
+        return SCHEDULE_BY_UNKNOWN;
+    if (wait_is_timed(w) || w->is_poll)
+        return w->is_poll && !w->is_retry ? SCHEDULE_BY_POLL : SCHEDULE_BY_TIMER;
     bool is_device = w->kind == WAIT_DEVICE || w->woken == RECORDING_WAKER_INTERRUPT;
     return is_device ? SCHEDULE_BY_DEVICE : SCHEDULE_BY_UNKNOWN;
 }
@@ -235,15 +295,21 @@ static void make_wait(struct making *m, const struct recording_wait *wait)
     if (last && last->lane == lane && from_ns < last->to_ns)
         from_ns = last->to_ns;
     if (to_ns > from_ns)
-        vec_push(&m->waits, (struct made_wait){.lane = lane,
-                                               .node = wait->node,
-                                               .from_ns = from_ns,
-                                               .to_ns = to_ns,
-                                               .kind = schedule_wait_kind(m->r, wait->node),
-                                               .woken = wait->woken,
-                                               .waker = wait->waker,
-                                               .woke_ns = wait->from_ns + wait->woke_ns,
-                                               .cause_lane = SCHEDULE_NONE});
+        vec_push(&m->waits,
+                 (struct made_wait){
+                     .lane = lane,
+                     .node = wait->node,
+                     .from_ns = from_ns,
+                     .to_ns = to_ns,
+                     .kind = schedule_wait_kind(m->r, wait->node),
+                     .woken = wait->woken,
+                     .waker = wait->waker,
+                     .woke_ns = wait->from_ns + wait->woke_ns,
+                     .rough_ns = m->s->recording->method == RECORDING_METHOD_PTRACE ? ROUGH_NS : 0,
+                     .is_armed = wait->woken == RECORDING_WAKER_INTERRUPT &&
+                                 wait->node != RECORDING_NONE && m->is_timer[wait->node] &&
+                                 m->lanes.len > 1,
+                     .cause_lane = SCHEDULE_NONE});
 }
 
 /* A stretch without CPU time, which is none where the thread made others: it ran then. */
@@ -264,6 +330,108 @@ static void make_gap(struct making *m, uint32_t thread, uint64_t from_ns, uint64
                                           .node = RECORDING_NONE,
                                           .from_ns = from_ns,
                                           .length_ns = to_ns - from_ns});
+}
+
+/* Nodes at which threads wait for a timerfd, as looks have seen. */
+static void find_timers(struct making *m)
+{
+    static const char TIMER[] = "anon_inode:[timerfd]";
+    const struct recording *r = m->r;
+    m->is_timer = ARENA_NEW(&m->scratch, bool, r->nodes.len + 1);
+    for (size_t i = 0; i < r->links.len; i++) {
+        const struct recording_link *l = &r->links.at[i];
+        if (l->parent == RECORDING_NONE && l->resource != RECORDING_NONE) {
+            const char *name = r->resources.at[l->resource].name;
+            m->is_timer[l->node] |= name && !strncmp(name, TIMER, sizeof TIMER - 1);
+        }
+    }
+}
+
+/* A stretch that is no work of the thread's, without what is known to be a wait there. Waits are
+ * sorted up to `known`. */
+static void make_hole(struct making *m, const struct made_wait *hole, size_t known)
+{
+    uint64_t from = hole->from_ns;
+    size_t at =
+        PARTITION_POINT(known, k,
+                        m->waits.at[k].lane < hole->lane ||
+                            (m->waits.at[k].lane == hole->lane && m->waits.at[k].to_ns <= from));
+    while (from < hole->to_ns) {
+        bool is_cut = at < known && m->waits.at[at].lane == hole->lane &&
+                      m->waits.at[at].from_ns < hole->to_ns;
+        uint64_t to = is_cut ? m->waits.at[at].from_ns : hole->to_ns;
+        uint64_t next = is_cut ? m->waits.at[at++].to_ns : hole->to_ns;
+        struct made_wait w = *hole;
+        w.from_ns = from;
+        w.to_ns = to;
+        if (to > from && to - from >= hole->rough_ns)
+            vec_push(&m->waits, w);
+        from = next;
+    }
+}
+
+/* Where waits were recorded: stretches in which a thread spun until others were ready, and those of
+ * which nothing is known, as their records were lost. */
+static void make_holes(struct making *m)
+{
+    const struct recording *r = m->r;
+    const struct schedule *s = m->s;
+    uint64_t least = 2 * r->slice_ns > 5 * MS ? 2 * r->slice_ns : 5 * MS;
+    size_t known = m->waits.len;
+    enum wait_kind *kind = ARENA_NEW(&m->scratch, enum wait_kind, r->threads.len + 1);
+    for (size_t i = 0; i < r->threads.len; i++)
+        kind[i] = WAIT_ANY;
+    for (size_t i = 0; i < r->samples.len; i++) {
+        enum wait_kind spins = schedule_spins_for(r, r->samples.at[i].node);
+        kind[r->samples.at[i].thread] = spins != WAIT_OTHER ? spins : kind[r->samples.at[i].thread];
+    }
+    for (size_t i = 0, row = 0; i < r->threads.len; i++) {
+        const struct recording_thread *t = &r->threads.at[i];
+        uint32_t lane = m->lane_of[i];
+        uint64_t last = m->lanes.at[lane].last_thread == i ? m->lanes.at[lane].end_ns
+                                                           : r->processes.at[t->process].end_ns;
+        struct made_wait hole = {.lane = lane,
+                                 .node = RECORDING_NONE,
+                                 .from_ns = t->start_ns,
+                                 .rough_ns = 2 * r->slice_ns,
+                                 .kind = WAIT_ANY,
+                                 .cause_lane = SCHEDULE_NONE};
+        for (; row < s->rows_len && s->rows[row].thread < i; row++)
+            ;
+        for (; row < s->rows_len && s->rows[row].thread == i; row++) {
+            const struct schedule_row *at = &s->rows[row];
+            bool is_spin = at->spun_ns > 0 && !(at->cpu_ns > 0);
+            bool is_lost = s->has_ran && at->ran_ns < (double)r->slice_ns / 10;
+            if (is_spin || is_lost) {
+                hole.is_poll |= is_spin;
+                continue;
+            }
+            /* What precedes the job's first moment on a CPU is the recorder's. */
+            hole.to_ns = at->slice * r->slice_ns;
+            hole.kind = hole.is_poll ? kind[i] : WAIT_ANY;
+            bool is_first = !i && hole.from_ns == t->start_ns;
+            if (hole.to_ns > hole.from_ns + least && (hole.is_poll || (s->has_ran && !is_first)))
+                make_hole(m, &hole, known);
+            hole.from_ns = hole.to_ns + r->slice_ns;
+            hole.is_poll = false;
+        }
+        hole.to_ns = last;
+        hole.kind = hole.is_poll ? kind[i] : WAIT_ANY;
+        if (hole.to_ns > hole.from_ns + least && (hole.is_poll || s->has_ran))
+            make_hole(m, &hole, known);
+    }
+}
+
+/* Wakes by recorded threads were all reported, and others are not while another thread runs, or
+ * none: so no thread of the job has ended a wait without a waker, and of locks a time has. */
+static void make_outside(struct making *m)
+{
+    for (size_t i = 0; i < m->waits.len; i++) {
+        struct made_wait *w = &m->waits.at[i];
+        if (w->woken == RECORDING_WAKER_UNKNOWN)
+            w->woken = w->kind == WAIT_THREAD && wait_has_others(m, w) ? RECORDING_WAKER_INTERRUPT
+                                                                       : RECORDING_WAKER_OUTSIDE;
+    }
 }
 
 /* Stretches of a thread's life without CPU time, of some slices at least, and of more than lies
@@ -339,33 +507,6 @@ static int waits_by_lane(const void *left, const void *right)
 
 /* --- causes ---------------------------------------------------------------------------------- */
 
-static uint32_t lane_parent_pid(const struct making *m, uint32_t lane)
-{
-    return lane_is_main(m, lane) ? lane_process(m, lane)->parent_pid : 0;
-}
-
-static int lanes_by_parent(const void *left, const void *right, void *context)
-{
-    const struct making *m = context;
-    uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
-    uint32_t pl = lane_parent_pid(m, l), pr = lane_parent_pid(m, r);
-    if (pl != pr)
-        return pl < pr ? -1 : 1;
-    uint64_t el = m->lanes.at[l].end_ns, er = m->lanes.at[r].end_ns;
-    return el < er ? -1 : el > er;
-}
-
-static int lanes_by_process(const void *left, const void *right, void *context)
-{
-    const struct making *m = context;
-    uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
-    uint32_t pl = lane_process(m, l)->pid, pr = lane_process(m, r)->pid;
-    if (pl != pr)
-        return pl < pr ? -1 : 1;
-    uint64_t el = m->lanes.at[l].end_ns, er = m->lanes.at[r].end_ns;
-    return el < er ? -1 : el > er;
-}
-
 /* The lane of the key that ended last in [from, to], other than `self`. */
 static uint32_t last_ended(const struct making *m, const uint32_t *list, bool by_parent,
                            uint32_t pid, uint64_t from_ns, uint64_t to_ns, uint32_t self)
@@ -387,6 +528,13 @@ static uint32_t last_ended(const struct making *m, const uint32_t *list, bool by
     return SCHEDULE_NONE;
 }
 
+/* A signal has ended its process: it did not end when it was ready. */
+static bool lane_was_killed(const struct making *m, uint32_t lane)
+{
+    const struct recording_process *p = lane_process(m, lane);
+    return p->has_ended && (p->status & 0x7f); /* wait(2) */
+}
+
 /* Ends of children and threads, which are exact. */
 static void cause_by_end(struct making *m, struct made_wait *w)
 {
@@ -397,6 +545,9 @@ static void cause_by_end(struct making *m, struct made_wait *w)
     uint64_t last_ns = w->to_ns + late < own_ns ? w->to_ns + late : own_ns;
     uint32_t child = last_ended(m, m->by_parent, true, pid, w->from_ns, last_ns, w->lane);
     uint32_t thread = last_ended(m, m->by_process, false, pid, w->from_ns, last_ns, w->lane);
+    /* Who kills a child goes on without it, unless it waits for that. */
+    if (child != SCHEDULE_NONE && w->kind != WAIT_CHILD && lane_was_killed(m, child))
+        child = SCHEDULE_NONE;
     uint32_t lane = SCHEDULE_NONE;
     if (w->kind == WAIT_CHILD || (w->kind == WAIT_ANY && !m->s->has_waits)) {
         lane = child;
@@ -408,7 +559,8 @@ static void cause_by_end(struct making *m, struct made_wait *w)
     if (lane == SCHEDULE_NONE && thread != SCHEDULE_NONE &&
         (w->kind == WAIT_THREAD || w->kind == WAIT_ANY)) {
         gap = w->to_ns > m->lanes.at[thread].end_ns ? w->to_ns - m->lanes.at[thread].end_ns : 0;
-        lane = gap <= JOIN_NS || !m->s->has_waits ? thread : SCHEDULE_NONE;
+        lane =
+            gap <= (w->rough_ns ? LATE_NS : JOIN_NS) || !m->s->has_waits ? thread : SCHEDULE_NONE;
     }
     if (lane == SCHEDULE_NONE)
         return;
@@ -453,18 +605,27 @@ static void set_running(struct making *m, uint32_t lane, bool runs, uint64_t at_
     }
 }
 
+/* Who was killed by then has woken no thread with its end. */
+static bool lane_is_dead(const struct making *m, uint32_t lane, uint64_t at_ns)
+{
+    return m->lanes.at[lane].end_ns <= at_ns && lane_was_killed(m, lane);
+}
+
 /* Who may have woken a thread: of those that have just left, or run. Of very many, as where
  * waits are too short to be kept, not all are inspected. Scores: 2 for who has stopped just now, as
  * whoever unlocks and then sleeps has; else the part of the wait for which the other has run, since
  * who held a lock all that time is likelier than who came a moment ago. One candidate is taken for
  * certain, several are a guess, and so is who stopped last if there are none. Locks are of the
- * waiter's own process. Who writes or sends a signal may be of any: as soon as the own process has
- * one that can have done it, no cause is certain. */
+ * waiter's own process, unless it has no other thread: then they are in shared memory. Who writes
+ * or sends a signal may be of any: as soon as the own process has one that can have done it, no
+ * cause is certain. */
 static void cause_by_runner(struct making *m, struct made_wait *w, const uint32_t *left,
                             size_t left_len)
 {
     uint32_t pid = lane_process(m, w->lane)->pid, best = SCHEDULE_NONE, candidates = 0;
-    bool is_doubtful = false;
+    bool is_shared = w->kind == WAIT_THREAD && !wait_has_others(m, w);
+    bool is_own = w->kind == WAIT_THREAD && !is_shared, is_doubtful = is_shared || w->rough_ns;
+    uint64_t just_ns = JUST_NS + w->rough_ns;
     double best_score = -1;
     size_t looked = m->running.len < MOST_LOOKED ? m->running.len : MOST_LOOKED;
     for (size_t i = 0; i < looked + left_len; i++) {
@@ -472,9 +633,9 @@ static void cause_by_runner(struct making *m, struct made_wait *w, const uint32_
         uint32_t lane = runs ? m->running.at[i] : left[i - looked];
         const struct made_lane *l = &m->lanes.at[lane];
         bool is_inside = lane_process(m, lane)->pid == pid;
-        if (lane == w->lane || (w->kind == WAIT_THREAD && !is_inside) ||
+        if (lane == w->lane || (is_own && !is_inside) || lane_is_dead(m, lane, w->to_ns) ||
             (!runs &&
-             (l->running_at || l->left_ns + JUST_NS < w->to_ns || l->left_ns <= w->from_ns)))
+             (l->running_at || l->left_ns + just_ns < w->to_ns || l->left_ns <= w->from_ns)))
             continue;
         uint64_t since = l->on_ns > w->from_ns ? l->on_ns : w->from_ns;
         double score = runs ? (double)(w->to_ns - since) / (double)(w->to_ns - w->from_ns) : 2;
@@ -488,8 +649,9 @@ static void cause_by_runner(struct making *m, struct made_wait *w, const uint32_
     for (size_t i = 0; i < left_len && !candidates; i++) {
         const struct made_lane *l = &m->lanes.at[left[i]];
         bool is_inside = lane_process(m, left[i])->pid == pid;
-        bool is_it = left[i] != w->lane && (w->kind != WAIT_THREAD || is_inside) &&
-                     l->left_ns > w->from_ns && l->left_ns + LATE_NS >= w->to_ns;
+        bool is_it = left[i] != w->lane && (!is_own || is_inside) &&
+                     !lane_is_dead(m, left[i], w->to_ns) && l->left_ns > w->from_ns &&
+                     l->left_ns + LATE_NS >= w->to_ns;
         if (is_it && (best == SCHEDULE_NONE || l->left_ns > m->lanes.at[best].left_ns))
             best = left[i];
     }
@@ -527,15 +689,10 @@ static void make_causes(struct making *m)
     uint32_t left[RECENT], left_at = 0, left_len = 0;
     struct made_switch *all =
         ARENA_NEW(&m->scratch, struct made_switch, 2 * (m->waits.len + m->lanes.len) + 1);
-    m->by_parent = ARENA_NEW(&m->scratch, uint32_t, m->lanes.len + 1);
-    m->by_process = ARENA_NEW(&m->scratch, uint32_t, m->lanes.len + 1);
     for (uint32_t i = 0; i < m->lanes.len; i++) {
-        m->by_parent[i] = m->by_process[i] = i;
         all[len++] = (struct made_switch){m->lanes.at[i].start_ns, i, 2};
         all[len++] = (struct made_switch){m->lanes.at[i].end_ns, i, 3};
     }
-    qsort_r(m->by_parent, m->lanes.len, sizeof *m->by_parent, lanes_by_parent, m);
-    qsort_r(m->by_process, m->lanes.len, sizeof *m->by_process, lanes_by_process, m);
     for (uint32_t i = 0; i < m->waits.len; i++) {
         all[len++] = (struct made_switch){m->waits.at[i].from_ns, i, 1};
         all[len++] = (struct made_switch){m->waits.at[i].to_ns, i, 0};
@@ -545,7 +702,14 @@ static void make_causes(struct making *m)
         bool is_wait = all[i].what < 2;
         struct made_wait *w = is_wait ? &m->waits.at[all[i].ref] : NULL;
         uint32_t lane = is_wait ? w->lane : all[i].ref;
-        if (all[i].what == 0 && w->kind >= WAIT_CHILD && w->kind <= WAIT_ANY) {
+        /* Where a killed thread waited last, that has ended it, whatever it waited for. */
+        if (all[i].what == 0 && w->woken == RECORDING_WAKER_UNKNOWN && m->s->has_waits &&
+            w->to_ns + NEAR_NS >= m->lanes.at[lane].end_ns && lane_was_killed(m, lane))
+            w->kind = WAIT_PEER;
+        /* A signal ends sleeps, too. */
+        bool is_caused = is_wait && (w->woken == RECORDING_WAKER_THREAD ||
+                                     (w->kind >= WAIT_CHILD && w->kind <= WAIT_ANY));
+        if (all[i].what == 0 && is_caused && w->kind != WAIT_NO_CPU && w->kind != WAIT_DEVICE) {
             bool is_told = false;
             cause_by_end(m, w);
             bool is_other =
@@ -564,6 +728,32 @@ static void make_causes(struct making *m)
             left[left_at++ % RECENT] = lane;
             left_len = left_len < RECENT ? left_len + 1 : RECENT;
         }
+    }
+}
+
+/* The last of a run of polls has found what it looked for. */
+static void find_turns(struct making *m)
+{
+    for (size_t i = 0; i < m->waits.len; i++) {
+        struct made_wait *w = &m->waits.at[i];
+        const struct made_wait *next = i + 1 < m->waits.len ? &m->waits.at[i + 1] : NULL;
+        bool goes_on = next && next->is_poll && next->lane == w->lane && next->node == w->node;
+        w->is_turn = w->is_poll && w->node != RECORDING_NONE && !goes_on;
+    }
+}
+
+/* Waits with a time limit that ran out, at the place of one that a thread ended right after: what
+ * ended that would have ended these, had it come sooner. */
+static void find_retries(struct making *m)
+{
+    for (size_t i = m->waits.len; i-- > 1;) {
+        const struct made_wait *w = &m->waits.at[i];
+        struct made_wait *before = &m->waits.at[i - 1];
+        bool is_ended = w->is_retry || w->why == SCHEDULE_RECORDED || w->why == SCHEDULE_ENDED;
+        before->is_retry = is_ended && before->lane == w->lane && before->node == w->node &&
+                           before->node != RECORDING_NONE && w->from_ns <= before->to_ns + MS &&
+                           before->cause_lane == SCHEDULE_NONE && before->kind != WAIT_TIMER &&
+                           wait_is_timed(before);
     }
 }
 
@@ -722,6 +912,8 @@ static void make_points(struct making *m, struct arena *a)
                         : s->points[i - 1].thread;
         p->state = inside ? (uint8_t)state_of(inside) : SCHEDULE_RUNS;
         p->node = inside ? inside->node : RECORDING_NONE;
+        p->is_retry = inside && inside->is_retry;
+        p->is_turn = inside && inside->is_turn;
         p->ending = inside ? (uint8_t)ending_of(inside) : SCHEDULE_BY_CAUSE;
         if (mark->rank == MARK_SOURCE)
             *(mark->is_fork ? &maker[mark->ref] : &source[mark->ref]) = i;
@@ -758,6 +950,16 @@ static bool lost_waits(const struct recording *r)
     return lost > r->length_ns / 100;
 }
 
+static bool lost_wakes(const struct recording *r)
+{
+    bool is_lost = false;
+    for (size_t i = 0; i < r->losses.len; i++)
+        is_lost |=
+            r->losses.at[i].kind == RECORDING_LOST_RECORDS ||
+            !strncmp(r->losses.at[i].text, RECORDING_LOST_WAKES, strlen(RECORDING_LOST_WAKES));
+    return is_lost;
+}
+
 /* The order of steps matters: gaps need the rows and forks, causes need all waits, and points
  * need the causes. Several runs merged into one have no common clock, so they have no path. */
 bool schedule_make(struct schedule *s, const struct recording *r, struct arena *a, struct err *e)
@@ -766,6 +968,7 @@ bool schedule_make(struct schedule *s, const struct recording *r, struct arena *
     bool has_waits = recording_covers_waits(r);
     *s = (struct schedule){.recording = r, .has_gaps = has_waits && lost_waits(r)};
     s->has_waits = has_waits && !s->has_gaps;
+    s->has_ran = s->has_waits && r->turns.len;
     if (!r->threads.len || !r->events.len || r->events.at[0].unit != RECORDING_UNIT_NS ||
         !r->length_ns || !r->slice_ns)
         return err_set(e,
@@ -775,16 +978,26 @@ bool schedule_make(struct schedule *s, const struct recording *r, struct arena *
     schedule_make_rows(s, a);
     make_lanes(&m);
     make_forks(&m);
+    sort_lanes(&m);
+    find_timers(&m);
     for (size_t i = 0; i < r->waits.len && s->has_waits; i++) {
         make_wait(&m, &r->waits.at[i]);
         s->has_wakers |= r->waits.at[i].woken != RECORDING_WAKER_UNKNOWN;
     }
     if (!s->has_waits)
         make_waits_of_gaps(&m);
+    if (s->has_wakers && !lost_wakes(r))
+        make_outside(&m);
     if (m.waits.len)
         qsort(m.waits.at, m.waits.len, sizeof *m.waits.at, waits_by_lane);
+    if (s->has_waits) {
+        make_holes(&m);
+        qsort(m.waits.at, m.waits.len, sizeof *m.waits.at, waits_by_lane);
+    }
     make_polls(&m);
     make_causes(&m);
+    find_turns(&m);
+    find_retries(&m);
     make_points(&m, a);
     /* The job ends with its first process; that with its main thread, whose end ends others, unless
      * one goes on. */

@@ -60,9 +60,12 @@ struct schedule_point {
     uint8_t why;           /* enum schedule_cause */
     uint8_t state;         /* from here to the lane's next point: enum schedule_state */
     uint8_t ending;        /* of that wait: enum schedule_ending */
-    uint32_t node;         /* where it waits then; RECORDING_NONE: not known */
-    double cpu_ns;         /* of that stretch, by samples */
-    double saved_ns;       /* of these, by schedule_save() */
+    bool is_retry;   /* that wait went on in another, and what ended that would have ended it */
+    uint32_t node;   /* where it waits then; RECORDING_NONE: not known */
+    bool is_turn;    /* it polls then for the last time: it found what it looked for */
+    double cpu_ns;   /* of that stretch, by samples */
+    double saved_ns; /* of these, by schedule_save() */
+    double off_ns;   /* of a stretch that runs: off a CPU, in waits that were not kept */
 };
 
 struct schedule_lane {
@@ -74,6 +77,8 @@ struct schedule_lane {
 struct schedule_row {
     uint32_t thread, slice;
     double cpu_ns, saved_ns;
+    double ran_ns;           /* it was on a CPU, by its switches; else as samples say */
+    double spun_ns;          /* by samples, it spun: no part of cpu_ns */
     double room_ns, path_ns; /* of it the thread ran; of that, on the critical path */
 };
 
@@ -83,6 +88,7 @@ struct schedule {
     bool has_waits;  /* they were recorded; else they are what samples leave free */
     bool has_wakers; /* who ended waits was reported */
     bool has_gaps;   /* of what was recorded too much was lost: they are what samples leave free */
+    bool has_ran;    /* it is known when threads were on a CPU */
     struct schedule_lane *lanes;
     uint32_t lanes_len;
     struct schedule_point *points; /* by lane, then time */
@@ -106,6 +112,7 @@ struct schedule_step {
     uint64_t from_ns, to_ns;
     uint8_t why; /* how the path came here from the step before; UNKNOWN: it was there */
     double cpu_ns, ready_ns, waits_ns, rest_ns; /* sums of it; rest: running, but no CPU time */
+    double off_ns; /* of rest_ns, in waits that were not kept: moved to waits_ns */
     uint8_t open;  /* it is such a wait, whose end may be any thread's work: enum schedule_ending */
     uint32_t node; /* where it waited longest; RECORDING_NONE: nowhere */
     uint64_t longest_ns;

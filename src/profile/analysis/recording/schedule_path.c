@@ -67,6 +67,9 @@ void schedule_make_rows(struct schedule *s, struct arena *a)
 {
     const struct recording *r = s->recording;
     VEC(struct placed_sample) placed = {0};
+    bool *spins = ARENA_NEW(a, bool, r->nodes.len + 1);
+    for (uint32_t i = 1; i < r->nodes.len; i++)
+        spins[i] = schedule_spins_for(r, i) != WAIT_OTHER;
     s->row_of = ARENA_NEW(a, uint32_t, r->samples.len + 1);
     for (uint32_t i = 0; i < r->samples.len; i++) {
         const struct recording_sample *sample = &r->samples.at[i];
@@ -74,6 +77,9 @@ void schedule_make_rows(struct schedule *s, struct arena *a)
         if (sample->event == s->event && !recording_is_wait(r, sample->node))
             vec_push(&placed, (struct placed_sample){sample->thread, sample->slice, i});
     }
+    for (uint32_t i = 0; i < r->turns.len; i++)
+        vec_push(&placed, (struct placed_sample){r->turns.at[i].thread, r->turns.at[i].slice,
+                                                 (uint32_t)r->samples.len + i});
     if (placed.len)
         qsort(placed.at, placed.len, sizeof *placed.at, samples_by_thread);
     s->rows = ARENA_NEW(a, struct schedule_row, placed.len + 1);
@@ -81,8 +87,17 @@ void schedule_make_rows(struct schedule *s, struct arena *a)
         const struct placed_sample *p = &placed.at[i];
         if (!i || samples_by_thread(&placed.at[i - 1], p))
             s->rows[s->rows_len++] = (struct schedule_row){.thread = p->thread, .slice = p->slice};
-        s->rows[s->rows_len - 1].cpu_ns += (double)r->samples.at[p->sample].weight;
-        s->row_of[p->sample] = (uint32_t)(s->rows_len - 1);
+        struct schedule_row *row = &s->rows[s->rows_len - 1];
+        if (p->sample >= r->samples.len) {
+            row->ran_ns += (double)r->turns.at[p->sample - r->samples.len].ran_ns;
+            continue;
+        }
+        double weight = (double)r->samples.at[p->sample].weight;
+        bool is_spin = spins[r->samples.at[p->sample].node];
+        *(is_spin ? &row->spun_ns : &row->cpu_ns) += weight;
+        row->ran_ns += r->turns.len ? 0 : weight;
+        if (!is_spin)
+            s->row_of[p->sample] = (uint32_t)(s->rows_len - 1);
     }
     vec_free(&placed);
 }
@@ -127,6 +142,16 @@ static void row_cpu(struct schedule_row *row, double ns, void *context)
     struct schedule_point *p = context;
     p->cpu_ns += row->cpu_ns * ns / row->room_ns;
     p->saved_ns += row->saved_ns * ns / row->room_ns;
+    p->off_ns -= fmax(0, row->ran_ns - row->spun_ns) * ns / row->room_ns;
+}
+
+/* What a thread that runs was off a CPU: in waits too short to be kept, or that were lost. Where
+ * switches were not reported, nothing says so; and switching takes its time. */
+static double stretch_off(const struct schedule *s, const struct schedule_point *p, double lasts)
+{
+    static const double LEAST_NS = 4e6, PART = 0.05;
+    double off = lasts + p->off_ns, least = fmax(LEAST_NS, PART * lasts);
+    return s->has_ran && s->lanes_len > 1 && off >= least ? fmin(off, lasts) : 0;
 }
 
 /* All stretches in which a thread runs. */
@@ -153,9 +178,17 @@ void schedule_save(struct schedule *s, const double *saved)
             s->rows[s->row_of[i]].saved_ns +=
                 (double)r->samples.at[i].weight * saved[r->samples.at[i].node];
     for (uint32_t i = 0; i < s->points_len; i++)
-        s->points[i].cpu_ns = s->points[i].saved_ns = 0;
+        s->points[i].cpu_ns = s->points[i].saved_ns = s->points[i].off_ns = 0;
     points_each(s, row_room, false);
     points_each(s, row_cpu, true);
+    for (uint32_t i = 0; i < s->points_len; i++) {
+        struct schedule_point *p = &s->points[i];
+        uint32_t next = point_next(s, i);
+        double lasts = next == SCHEDULE_NONE ? 0 : (double)(s->points[next].at_ns - p->at_ns);
+        /* The job begins with the recorder's own work. */
+        bool is_start = i == s->lanes[p->lane].first && !s->lanes[p->lane].main;
+        p->off_ns = p->state == SCHEDULE_RUNS && !is_start ? stretch_off(s, p, lasts) : 0;
+    }
 }
 
 /* --- lengths --------------------------------------------------------------------------------- */
@@ -228,6 +261,15 @@ static double stretch_saves(const struct schedule_point *b, double lasts, double
     return fmin(saves, lasts);
 }
 
+/* When a stretch ends that begins at `time`. Waits within it that were not kept are open: they end
+ * sooner by as much as anything in the job can. */
+static double stretch_ends(const struct schedule_point *p, const struct schedule_point *b,
+                           double time, double saves, double most)
+{
+    double ends = time + (double)(p->at_ns - b->at_ns) - saves;
+    return fmin(ends, fmax(ends - b->off_ns, (double)p->at_ns - most));
+}
+
 /* Both bounds come from one pass in the order of points. The early one takes the cause of a wait
  * for true where no other can have been it: what a thread waits for comes sooner. Of other waits it
  * only knows that they were not ended sooner than anything in the job is: `most` is by how much any
@@ -237,6 +279,7 @@ static double stretch_saves(const struct schedule_point *b, double lasts, double
  * save more than a stretch lasts. */
 double schedule_length(const struct schedule *s, enum schedule_bound bound, struct arena *a)
 {
+    enum { MOSTLY = 4 }; /* a stretch is waits, if a part of so many is */
     double *at = ARENA_NEW(a, double, s->points_len + 1);
     double *looked_at = ARENA_NEW(a, double, s->points_len + 1);
     const bool *is_needed = points_needed(s, a);
@@ -262,14 +305,18 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
         double time = b ? at[before] : 0;
         if (!b && !c)
             time = (double)p->at_ns; /* it was there before, or its cause is unknown */
+        /* Who polls notices at the next turn: what came sooner may save a turn more, or none. */
+        double turn = is_open && b->is_turn ? (double)(p->at_ns - b->at_ns) : 0;
         if (is_open)
-            time = fmax(time, (double)p->at_ns - most);
-        else if (b && !has_cause)
-            time += (double)(p->at_ns - b->at_ns) - saves[before];
+            time = fmax(time, (double)p->at_ns - most - (most > 0 ? turn : 0));
+        else if (b && !has_cause && !b->is_retry)
+            time = stretch_ends(p, b, time, saves[before], most);
         if (c && !is_open)
             time = fmax(time, at[p->cause] + (double)(p->at_ns - c->at_ns));
-        if ((is_open || (has_cause && !is_sure)) && bound == SCHEDULE_LATEST)
-            time = fmax(time, (double)p->at_ns + (is_open ? late : 0));
+        bool is_off = b && !has_cause && b->off_ns * MOSTLY > (double)(p->at_ns - b->at_ns);
+        if ((is_open || is_off || (has_cause && !is_sure)) && bound == SCHEDULE_LATEST)
+            time = fmax(time,
+                        (double)p->at_ns + (is_open || is_off ? late : 0) + (late > 0 ? turn : 0));
         if (bound == SCHEDULE_LATEST && waited[point])
             time = fmax(time, at[waited[point] - 1]);
         time = fmax(time, looked_at[point]);
@@ -313,7 +360,8 @@ static double *schedule_latest(const struct schedule *s, struct arena *a)
         if (before == SCHEDULE_NONE)
             continue;
         const struct schedule_point *b = &s->points[before];
-        double takes = point_ends_with_cause(s, point) ? 0 : (double)(p->at_ns - b->at_ns);
+        double takes =
+            point_ends_with_cause(s, point) || b->is_retry ? 0 : (double)(p->at_ns - b->at_ns);
         latest[before] = fmin(latest[before], latest[point] - takes);
     }
     return latest;
@@ -357,6 +405,7 @@ static void path_put(struct schedule *s, struct schedule_path *p, step_list *ste
     } else {
         step->cpu_ns += at->cpu_ns;
         step->rest_ns += ns - at->cpu_ns;
+        step->off_ns += at->off_ns;
         rows_each(s, at->thread, from_ns, to_ns, row_path, NULL);
     }
 }
@@ -384,7 +433,12 @@ static void path_sum(const struct schedule *s, struct schedule_path *p)
         double *sums = step->open == SCHEDULE_BY_POLL      ? p->polled_ns
                        : step->open == SCHEDULE_BY_UNKNOWN ? p->unknown_ns
                                                            : p->on_path_ns;
-        sums[step->thread] += (double)(step->to_ns - step->from_ns);
+        double off_ns = fmin(step->off_ns, fmax(0, step->rest_ns));
+        sums[step->thread] += (double)(step->to_ns - step->from_ns) - off_ns;
+        p->unknown_ns[step->thread] += off_ns;
+        p->ended_ns[SCHEDULE_BY_UNKNOWN] += off_ns;
+        p->steps[i].waits_ns += off_ns;
+        p->steps[i].rest_ns -= off_ns;
         if (step->rest_ns < 0) { /* samples weigh more than the time that they are of, by chance */
             p->steps[i].cpu_ns = fmax(0, step->cpu_ns + step->rest_ns);
             p->steps[i].rest_ns = 0;

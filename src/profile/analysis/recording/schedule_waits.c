@@ -1,5 +1,6 @@
 /* Which threads may end a wait, by the call that it is in. */
 #include "arch/arch.h"
+#include "profile/analysis/diagnosis.h"
 #include "profile/analysis/recording/schedule_private.h"
 
 #include <string.h>
@@ -11,6 +12,24 @@ static bool wait_is_one_of(const char *name, const char *const *names)
         if (!strcmp(name, *names))
             return true;
     return false;
+}
+
+enum wait_kind schedule_spins_for(const struct recording *r, uint32_t node)
+{
+    /* What spins calls sched_yield() or polls: the library's own frame is a few above that. */
+    enum { FRAMES = 12 };
+    for (int i = 0; i < FRAMES && node; i++, node = r->nodes.at[node].parent) {
+        const struct recording_object *o = &r->objects.at[r->nodes.at[node].object];
+        enum library_spins spins =
+            o->kind == RECORDING_OBJECT_FILE ? diagnosis_library_spins(o->path) : LIBRARY_WORKS;
+        const char *slash = o->kind == RECORDING_OBJECT_FILE ? strrchr(o->path, '/') : NULL;
+        if (spins != LIBRARY_WORKS)
+            return spins == LIBRARY_SPINS_FOR_THREADS ? WAIT_THREAD : WAIT_PEER;
+        if (o->kind == RECORDING_OBJECT_FILE &&
+            strncmp(slash ? slash + 1 : o->path, "libc.so", 7) != 0)
+            return WAIT_OTHER;
+    }
+    return WAIT_OTHER;
 }
 
 enum wait_kind schedule_wait_kind(const struct recording *r, uint32_t node)
