@@ -175,20 +175,25 @@ static double changes_error(const struct recording *r, const double *saved, doub
     return 1.96 * sqrt(squares);
 }
 
-/* The error of sampling widens the ranges at both ends. But however wrong samples are, less work
- * takes no longer than all of it did, and more work no less. */
-static void what_if_widen(struct what_if *t, double error_ns)
+/* The error of sampling widens the ranges at both ends, and so does CPU time that no sample has:
+ * any of it may have been in the functions. But however wrong samples are, less work takes no
+ * longer than all of it did, and more work no less. */
+static void what_if_widen(struct what_if *t, double error_ns, double lost_ns)
 {
     bool is_less = true, is_more = true;
+    double most = 0, least = 0; /* of what a sample may save */
     for (size_t i = 0; i < t->len; i++) {
         is_less = is_less && t->changes[i].factor <= 1;
         is_more = is_more && t->changes[i].factor >= 1;
+        most = fmax(most, 1 - t->changes[i].factor);
+        least = fmin(least, 1 - t->changes[i].factor);
     }
-    t->cpu_low_ns = fmax(is_more ? t->cpu_ns : 0, t->new_cpu_ns - error_ns);
-    t->cpu_high_ns = fmin(is_less ? t->cpu_ns : INFINITY, t->new_cpu_ns + error_ns);
-    t->latest_ns = fmax(t->latest_ns, t->soonest_ns) + error_ns;
+    double less_ns = error_ns + lost_ns * most, more_ns = error_ns - lost_ns * least;
+    t->cpu_low_ns = fmax(is_more ? t->cpu_ns : 0, t->new_cpu_ns - less_ns);
+    t->cpu_high_ns = fmin(is_less ? t->cpu_ns : INFINITY, t->new_cpu_ns + more_ns);
+    t->latest_ns = fmax(t->latest_ns, t->soonest_ns) + more_ns;
     t->latest_ns = fmin(is_less ? t->wall_ns : INFINITY, t->latest_ns);
-    t->soonest_ns = fmax(is_more ? t->wall_ns : 0, t->soonest_ns - error_ns);
+    t->soonest_ns = fmax(is_more ? t->wall_ns : 0, t->soonest_ns - less_ns);
 }
 
 /* The recorded length is what the graph gives without savings, so that both are of one making. */
@@ -221,8 +226,10 @@ static bool what_if_report(struct session *s, const struct path_request *r, stru
     schedule_save(&schedule, saved);
     t.soonest_ns = schedule_length(&schedule, SCHEDULE_SOONEST, &s->arena);
     t.latest_ns = schedule_length(&schedule, SCHEDULE_LATEST, &s->arena);
-    what_if_widen(&t,
-                  changes_error(&s->recorded.recording, saved, t.cpu_ns, t.cpu_ns - t.new_cpu_ns));
+    double error_ns =
+        changes_error(&s->recorded.recording, saved, t.cpu_ns, t.cpu_ns - t.new_cpu_ns);
+    what_if_widen(&t, error_ns,
+                  fmax(0, (double)recording_used_ns(&s->recorded.recording) - t.cpu_ns));
     print_report(REPORT_WHAT_IF, &(struct report_input){.names = &s->names, .what_if = &t},
                  &r->view.print, out);
     return true;

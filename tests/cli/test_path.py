@@ -520,6 +520,18 @@ class WhatIf(Job):
         low, high = self.what_if("fact=2x")[1]
         self.assertTrue(low <= 0.55 <= high and high - low < 0.15, (low, high))
 
+    def test_cpu_time_that_no_sample_has(self):
+        """Any of it may have been in the function."""
+        self.samples = []
+        self.process(7, 1, 0, 1000)
+        self.runs(0, 0, 600)
+        self.job.facts.update(user=10**9)
+        self.finish()
+        low, high = self.what_if("work=2x")[1]
+        self.assertTrue(low < 0.55 and 0.69 < high < 0.75, (low, high))
+        low, high = self.what_if("work=200%")[1]
+        self.assertTrue(1.55 < low < 1.62 and high > 1.95, (low, high))
+
     def test_the_last_turn_of_a_poll(self):
         """Who polls each 200 ms may notice a turn sooner or later than the work is less or more."""
         self.open(SLEEP, *[200] * 4)
