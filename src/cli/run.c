@@ -16,6 +16,7 @@
 #include "cli/run.h"
 
 #include "base/path.h"
+#include "session/diagnosed.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -357,23 +358,68 @@ bool run_report(const struct command *report, const char **argv, const char *beh
     return ok;
 }
 
-/* Which reports answer what comes to mind next: of a recording with waits, those about waits. */
+/* The names of a recording's warnings, or NULL: "1 warning: deadlock". A large recording is not
+ * examined, as that takes time. hides_waits: it shows that the program waited, not for what. */
+static const char *run_warnings(struct run_request *r, const char *folder, bool *hides_waits)
+{
+    enum { MOST_BYTES = 32 << 20 };
+    struct diagnosed d = {0};
+    struct stat st;
+    const char *list = NULL;
+    unsigned len = 0;
+    *hides_waits = false;
+    if (stat(arena_printf(&r->arena, "%s/monarc.side", folder), &st) || st.st_size > MOST_BYTES)
+        return NULL;
+    diagnosed_recording(&d, arena_printf(&r->arena, "%s", folder), &(struct diagnosed_options){0});
+    for (size_t i = 0; i < d.diagnosis.all.len; i++) {
+        const struct symptom *s = &d.diagnosis.all.at[i];
+        if (s->severity == SEVERITY_NOTE)
+            continue;
+        len++;
+        list = arena_printf(&r->arena, "%s%s%s", list ? list : "", list ? ", " : "", s->name);
+    }
+    if (!d.profile_error.line[0])
+        *hides_waits = recording_hides_waits(&d.session.recorded.recording);
+    diagnosed_close(&d);
+    return len ? arena_printf(&r->arena, "\n%u warning%s: %s\n", len, len == 1 ? "" : "s", list)
+               : NULL;
+}
+
+/* The command line that records the same with its waits, as far as it is short. */
+static const char *run_with_waits(struct run_request *r)
+{
+    const char *line = "monarc run --off-cpu";
+    if (!r->argv) {
+        for (size_t i = 0; i < r->pids.at.len; i++)
+            line = arena_printf(&r->arena, "%s --pid %d", line, (int)r->pids.at.at[i]);
+        return line;
+    }
+    return arena_printf(&r->arena, "%s %s%s", line, r->argv[0], r->argv[1] ? " ..." : "");
+}
+
+/* Which reports answer what comes to mind next: of a recording with waits, those about waits; of
+ * one that should have them, how to get them. */
 static const char *run_next(struct run_request *r, const char *folder)
 {
-    bool has_waits = false;
+    bool has_waits = false, hides_waits;
+    const char *warnings = run_warnings(r, folder, &hides_waits);
+    const char *first = hides_waits ? arena_printf(&r->arena, "%s    (what it waited for)\n      ",
+                                                   run_with_waits(r))
+                                    : "";
     for (size_t i = 0; i < r->choices.choices.len; i++)
         has_waits |= r->choices.choices.at[i].is_wall;
+    warnings = warnings ? warnings : "";
     return has_waits ? arena_printf(&r->arena,
-                                    "\nNext: monarc waits %s    (what threads waited for)\n"
+                                    "%s\nNext: monarc waits %s    (what threads waited for)\n"
                                     "      monarc path %s     (what the elapsed time depends on)\n"
                                     "      monarc graph %s    (which calls led there)\n"
                                     "      monarc doctor %s   (how far to trust it)\n",
-                                    folder, folder, folder, folder)
+                                    warnings, folder, folder, folder, folder)
                      : arena_printf(&r->arena,
-                                    "\nNext: monarc graph %s    (which calls led there)\n"
+                                    "%s\nNext: %smonarc graph %s    (which calls led there)\n"
                                     "      monarc lines %s    (line by line)\n"
                                     "      monarc doctor %s   (how far to trust it)\n",
-                                    folder, folder, folder);
+                                    warnings, first, folder, folder, folder);
 }
 
 /* Thirty rows, without a pager: the report follows the program's own output. */

@@ -280,7 +280,7 @@ class Flat(Case):
             run.thread(0, 7)
             run.losses.extend(losses)
             return self.text("flat", self.write(run))
-        self.assertRegex(text(), r"^0\.000 s of CPU in 1\.000 s, and no samples\n")
+        self.assertRegex(text(), r"^0\.000 s of CPU in 1\.000 s, and no samples: it waited\n")
         self.assertIn("no samples were taken: 0.000 s of CPU in 1.0 s; record with --off-cpu", text())
         self.assertIn("no samples were taken: run it for longer", text(length=10**9 - 1))
         self.assertIn("no samples were taken: run it for longer", text([(KERNEL_UNSEEN, 0, PERIOD, "not seen")]))
@@ -298,6 +298,7 @@ class Flat(Case):
         waiting = text(user=99 * 10**6)
         self.assertIn(advice, waiting)
         self.assertIn("remedy  0.099 s of CPU in 1.0 s; record with --off-cpu", waiting)
+        self.assertRegex(waiting, r"^0\.\d+ s of CPU in 1\.000 s, and it waited for the rest: ")
         self.assertNotIn("run it for longer", waiting)
         for other in (text(user=10**8), text(user=0), text(user=99 * 10**6, length=10**9 - 1)):
             self.assertIn("say little: run it for longer", other)

@@ -130,6 +130,18 @@ class Running(Case):
                 self.assertEqual(b" spin" in (self.dir / name).read_bytes(), name == where)
 
     @slow
+    def test_a_program_that_waits_leads_to_its_waits(self):
+        """Its first report says so, counts warnings, and names the command that answers."""
+        text = self.run_it("sleep", "1.2").stdout.decode()
+        self.assertRegex(text, r"^0\.0\d+ s of CPU in 1\.\d+ s, and (it waited for the rest: |no samples: it waited\n)")
+        self.assertIn("\nNext: monarc run --off-cpu sleep ...    (what it waited for)\n", text)
+        names = monarc("doctor", "sleep.monarc", cwd=self.dir).stdout.decode()
+        names = ", ".join(re.findall(r"^(?:warning|error): .* \[(.+)\]$", names, re.M))
+        self.assertRegex(text, rf"\n{names.count(',') + 1} warnings?: {names}\n" if names else r"\nNext: ")
+        self.run_it("--off-cpu", "-o", "w", "sleep", "1.2")
+        self.assertNotIn("it waited", monarc("flat", self.dir / "w").stdout.decode())
+
+    @slow
     @unittest.skipUnless(os.access("/dev/shm", os.W_OK | os.X_OK), "no /dev/shm")
     def test_a_program_on_a_file_system_in_memory(self):
         """Programs and libraries lie in /dev/shm, too, not generated code alone."""

@@ -232,6 +232,8 @@ class Truth(Case):
         self.assertRegex(text, r"  found   for (g_outer, g_cache_lock|g_cache_lock, g_outer)\n")
         text = monarc("waits", self.dir / "r.monarc").stdout.decode()
         self.assertRegex(text, r"(?m)^Deadlock mutex g_\w+, mutex g_\w+: their holders wait for each other$")
+        text = monarc("flat", self.dir / "r.monarc").stdout.decode()
+        self.assertRegex(text, r"^deadlock of (g_outer, g_cache_lock|g_cache_lock, g_outer); 0\.\d+ s of CPU and ")
 
 
 @decided

@@ -14,11 +14,13 @@
 
 #include "base/arena.h"
 #include "base/path.h"
+#include "profile/analysis/diagnosis.h"
 #include "profile/analysis/names.h"
 #include "profile/analysis/recording/stacks.h"
 #include "profile/analysis/tables.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { MOST_STEPS = 30, NAME_COLUMNS = 50 };
@@ -113,6 +115,34 @@ static const char *answer_share(const struct summary *s, struct names *names,
     return arena_printf(a, "%.0f%s %% %s%s", 100 * share, about, where, called);
 }
 
+/* "deadlock of g_cache, g_log; ", if threads waited in a circle: for locks, of which some have
+ * names. */
+static const char *answer_deadlock(const struct recording *r, struct arena *a)
+{
+    enum { MOST_NAMED = 3 };
+    const char *named[MOST_NAMED], *list = "";
+    size_t len = 0;
+    bool is_deadlock = false;
+    for (size_t i = 0; i < r->links.len; i++) {
+        const struct recording_link *l = &r->links.at[i];
+        const struct recording_resource *of =
+            l->resource == RECORDING_NONE ? NULL : &r->resources.at[l->resource];
+        bool is_lock =
+            of && (of->kind <= RECORDING_RESOURCE_PI && of->kind != RECORDING_RESOURCE_FUTEX);
+        if (l->doing != RECORDING_DOING_CIRCLE || !is_lock)
+            continue;
+        is_deadlock = true;
+        bool is_known = !of->name || len == MOST_NAMED;
+        for (size_t k = 0; k < len && !is_known; k++)
+            is_known = !strcmp(named[k], of->name);
+        if (is_known)
+            continue;
+        list = arena_printf(a, "%s%s%s", list, len ? ", " : " of ", of->name);
+        named[len++] = of->name;
+    }
+    return is_deadlock ? arena_printf(a, "deadlock%s; ", list) : "";
+}
+
 /* "0.262 s of CPU in 0.567 s", "4.00 s", "1000 cycles", "400 samples". */
 static const char *answer_amount(const struct summary *s, const struct functions *f,
                                  struct arena *a)
@@ -127,8 +157,8 @@ static const char *answer_amount(const struct summary *s, const struct functions
     double off = 0; /* the CPU */
     for (uint32_t i = 0; run && i < f->len; i++)
         off += answer_is_off_cpu(f, i) ? s->measured->self[i] : 0;
-    const char *ran =
-        arena_printf(a, "%.3f s%s", summary_time(s, s->samples - off), run ? " of CPU" : "");
+    const char *ran = arena_printf(a, "%.3f s%s", fmax(0, summary_time(s, s->samples - off)),
+                                   run ? " of CPU" : "");
     if (off > 0)
         ran = arena_printf(a, "%s and %.3f s off the CPU, all threads together,", ran,
                            summary_time(s, off));
@@ -138,8 +168,10 @@ static const char *answer_amount(const struct summary *s, const struct functions
     if (!run || run->chosen || !run->recording->length_ns)
         return ran;
     /* Processes that outlived the program are in the sum, and so is the time that they took. */
-    return arena_printf(a, "%s in %.3f s", ran,
-                        (double)recording_last_end_ns(run->recording) / 1e9);
+    return arena_printf(a, "%s%s in %.3f s%s", answer_deadlock(run->recording, a), ran,
+                        (double)recording_last_end_ns(run->recording) / 1e9,
+                        recording_hides_waits(run->recording) ? ", and it waited for the rest"
+                                                              : "");
 }
 
 void summary_answer(struct summary *s, const struct attribution *t, struct names *names,
@@ -153,8 +185,9 @@ void summary_answer(struct summary *s, const struct attribution *t, struct names
                 ? arena_printf(a,
                                "%" PRIu64 " calls along %" PRIu64 " arc%s, and no samples of time",
                                s->calls, s->arcs, s->arcs == 1 ? "" : "s")
-            : r ? arena_printf(a, "%.3f s of CPU in %.3f s, and no samples",
-                               (double)recording_used_ns(r) / 1e9, (double)r->length_ns / 1e9)
+            : r ? arena_printf(a, "%.3f s of CPU in %.3f s, and no samples%s",
+                               (double)recording_used_ns(r) / 1e9, (double)r->length_ns / 1e9,
+                               recording_hides_waits(r) ? ": it waited" : "")
                 : "No samples and no calls";
         return;
     }
