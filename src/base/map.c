@@ -79,6 +79,12 @@ uint32_t *map_find(const struct map *m, uint64_t a, uint64_t b)
     return slot->used ? &slot->value : NULL;
 }
 
+void map_prefetch(const struct map *m, uint64_t a, uint64_t b)
+{
+    if (m->slots)
+        __builtin_prefetch(&m->slots[hash_pair(a, b) & m->mask], 1);
+}
+
 uint32_t *map_at(struct map *m, uint64_t a, uint64_t b, uint32_t fresh, bool *is_new)
 {
     map_reserve(m, m->len + 1);

@@ -49,6 +49,10 @@ uint32_t *map_find(const struct map *m, uint64_t a, uint64_t b);
 /* The place of (a, b), made with value `fresh` if it is new; `*is_new` may be NULL. */
 uint32_t *map_at(struct map *m, uint64_t a, uint64_t b, uint32_t fresh, bool *is_new);
 
+/* Begins to load what map_at() will read for (a, b), for loops that know their keys in advance: in
+ * a large map each search waits for memory. */
+void map_prefetch(const struct map *m, uint64_t a, uint64_t b);
+
 /* The index of what (a, b) names in an array of `len` items so far: if it is new, `len`, and the
  * caller adds it there. `is_new` may be NULL. */
 static inline uint32_t map_index(struct map *m, uint64_t a, uint64_t b, size_t len, bool *is_new)

@@ -25,10 +25,8 @@
 
 #include "base/map.h"
 #include "base/parallel.h"
+#include "base/sort.h"
 #include "base/vec.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define NO_CALL UINT32_MAX
 
@@ -46,6 +44,19 @@ struct frame {
     double samples;           /* of this frame and those further in that were left */
 };
 
+/* A pair, and how many frames of it are on the way: together, since pairs are met in no order, and
+ * those of a large recording are in no cache. */
+struct walk_call {
+    struct stack_call times;
+    uint32_t depth;
+};
+
+/* A function's latest pair as callee: most frames have the caller of the one before. */
+struct latest_call {
+    uint32_t caller;
+    uint32_t call; /* + 1 */
+};
+
 /* What the walk knows of the way from the root to where it is. */
 struct walk {
     const struct space *space;
@@ -54,9 +65,8 @@ struct walk {
     VEC(struct frame) way; /* [0] is the root */
     uint32_t *depth;       /* per function: frames of it on the way */
     struct map pairs;
-    uint32_t *latest; /* per function: one more than the number of its latest pair as callee */
-    VEC(struct stack_call) calls;
-    VEC(uint32_t) call_depth;
+    struct latest_call *latest; /* per function */
+    VEC(struct walk_call) calls;
 };
 
 /* Numbers the pair of a frame and the one around it. A function's piece around itself is no call.
@@ -64,20 +74,18 @@ struct walk {
 static void stacks_enter_call(struct walk *w, struct frame *frame)
 {
     uint32_t caller = w->way.len > 2 ? frame[-1].function : NO_FUNCTION;
-    uint32_t latest = w->latest[frame->function];
+    struct latest_call *latest = &w->latest[frame->function];
     bool is_new = false;
     if (caller == NO_FUNCTION || (caller == frame->function && frame->is_piece))
         return;
-    if (latest && w->calls.at[latest - 1].caller == caller)
-        frame->call = latest - 1;
+    if (latest->call && latest->caller == caller)
+        frame->call = latest->call - 1;
     else
         frame->call = map_index(&w->pairs, caller, frame->function, w->calls.len, &is_new);
-    if (is_new) {
-        vec_push(&w->calls, (struct stack_call){.caller = caller, .callee = frame->function});
-        vec_push(&w->call_depth, 0);
-    }
-    w->latest[frame->function] = frame->call + 1;
-    frame->is_call_counted = w->call_depth.at[frame->call]++ == 0;
+    if (is_new)
+        vec_push(&w->calls, (struct walk_call){{.caller = caller, .callee = frame->function}, 0});
+    *latest = (struct latest_call){caller, frame->call + 1};
+    frame->is_call_counted = w->calls.at[frame->call].depth++ == 0;
 }
 
 /* The samples that hit a function belong to whichever calls of it are on the stack. */
@@ -89,7 +97,7 @@ static void stacks_hit(struct walk *w, const struct frame *innermost)
             continue;
         left--;
         if (frame->call != NO_CALL && frame->is_call_counted)
-            w->calls.at[frame->call].self += innermost->samples;
+            w->calls.at[frame->call].times.self += innermost->samples;
     }
 }
 
@@ -125,9 +133,9 @@ static void stacks_leave(struct walk *w)
         out->inclusive[frame->function] += frame->samples;
     if (frame->call == NO_CALL)
         return;
-    w->call_depth.at[frame->call]--;
+    w->calls.at[frame->call].depth--;
     if (frame->is_call_counted)
-        w->calls.at[frame->call].inclusive += frame->samples;
+        w->calls.at[frame->call].times.inclusive += frame->samples;
 }
 
 /* The nodes as the walk meets them, children in their order, and per node where in that order those
@@ -172,17 +180,28 @@ static void stacks_visit(struct walk *w, uint32_t at, uint32_t node, uint32_t en
     }
 }
 
-static int stacks_by_ends(const void *left, const void *right)
+/* The calls by their ends. Calls on stacks that were not chosen do not count. */
+static void stacks_sort_calls(const struct walk *w, size_t functions, struct arena *a,
+                              struct arena *scratch)
 {
-    const struct stack_call *l = left, *r = right;
-    if (l->caller != r->caller)
-        return l->caller < r->caller ? -1 : 1;
-    return (l->callee > r->callee) - (l->callee < r->callee);
+    struct stacks *t = w->out;
+    struct keyed *order = ARENA_NEW(scratch, struct keyed, w->calls.len);
+    for (size_t k = 0; k < w->calls.len; k++) {
+        const struct stack_call *call = &w->calls.at[k].times;
+        if (call->inclusive > 0)
+            order[t->calls_len++] =
+                (struct keyed){(uint64_t)call->caller * functions + call->callee, (uint32_t)k};
+    }
+    sort_keyed(order, t->calls_len);
+    t->calls = ARENA_NEW(a, struct stack_call, t->calls_len);
+    for (size_t k = 0; k < t->calls_len; k++)
+        t->calls[k] = w->calls.at[order[k].item].times;
 }
 
 void stacks_measure(struct stacks *t, const struct space *s, const struct functions *f,
                     const struct call_frames *frames, const double *weights, struct arena *a)
 {
+    enum { AHEAD = 8 }; /* nodes: about as long as memory takes */
     struct arena scratch = {0};
     uint32_t nodes = (uint32_t)s->recording->nodes.len;
     uint32_t *order = ARENA_NEW(&scratch, uint32_t, nodes);
@@ -191,27 +210,24 @@ void stacks_measure(struct stacks *t, const struct space *s, const struct functi
                      .frames = frames,
                      .out = t,
                      .depth = ARENA_NEW(&scratch, uint32_t, f->len),
-                     .latest = ARENA_NEW(&scratch, uint32_t, f->len)};
+                     .latest = ARENA_NEW(&scratch, struct latest_call, f->len)};
     *t = (struct stacks){.self = ARENA_NEW(a, double, f->len),
                          .inclusive = ARENA_NEW(a, double, f->len),
                          .unplaced = weights[0]};
     stacks_order(s->recording, order, end, &scratch);
     vec_push(&w.way, (struct frame){.end = nodes, .function = NO_FUNCTION, .samples = weights[0]});
-    for (uint32_t at = 1; at < nodes; at++)
+    for (uint32_t at = 1; at < nodes; at++) {
+        uint32_t later = order[at + AHEAD < nodes ? at + AHEAD : at];
+        map_prefetch(&w.pairs, space_function_of(s, s->recording->nodes.at[later].parent),
+                     space_function_of(s, later));
         stacks_visit(&w, at, order[at], end[order[at]], weights[order[at]]);
+    }
     while (w.way.len > 1)
         stacks_leave(&w);
     t->samples = w.way.at[0].samples;
-    /* Calls on stacks that were not chosen do not count. */
-    t->calls = ARENA_NEW(a, struct stack_call, w.calls.len);
-    for (size_t k = 0; k < w.calls.len; k++)
-        if (w.calls.at[k].inclusive > 0)
-            t->calls[t->calls_len++] = w.calls.at[k];
-    if (t->calls_len)
-        qsort(t->calls, t->calls_len, sizeof *t->calls, stacks_by_ends);
+    stacks_sort_calls(&w, f->len, a, &scratch);
     vec_free(&w.way);
     vec_free(&w.calls);
-    vec_free(&w.call_depth);
     map_deinit(&w.pairs);
     for (size_t k = 0; k < t->calls_len; k++)
         for (uint32_t why = 0; why < RECORDING_CUTS; why++) {
