@@ -206,7 +206,8 @@ static bool export_make(struct exported *m, struct export_request *r, struct exc
                                 .objects = session_objects(s),
                                 .objects_len = session_objects_len(s),
                                 .space = s->folder ? &s->recorded.space : NULL,
-                                .keeps_frames = r->has_code};
+                                .keeps_frames = r->has_code,
+                                .lacks_calls = r->format->is_paths};
     *x = (struct exchange){.summary = &s->summary};
     if (s->graph.is_measured && !export_use_stacks(m, r, &in, e))
         return false;

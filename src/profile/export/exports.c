@@ -13,15 +13,15 @@
 #include <stdlib.h>
 
 /* name, writer, needs_samples, tells_threads, tells_times, tells_code, tells_others, tells_labels,
- * tells_spans. */
+ * tells_spans, is_paths. */
 const struct export_format export_formats[] = {
     {"callgrind", callgrind_export, false, false, false, true, true, false, false},
-    {"cpuprofile", cpuprofile_export, true, false, false, false, false, false, false},
+    {"cpuprofile", cpuprofile_export, true, false, false, false, false, false, false, true},
     {"dot", dot_export, false, false, false, false, true, false, false},
     {"firefox", firefox_export, true, true, true, false, false, false, false},
-    {"folded", folded_export, true, false, false, false, false, false, false},
+    {"folded", folded_export, true, false, false, false, false, false, false, true},
     {"otlp", otlp_export, true, false, false, false, true, true, true},
-    {"parquet", parquet_export, true, false, false, false, true, false, false},
+    {"parquet", parquet_export, true, false, false, false, true, false, false, true},
     {"parquet-calls", parquet_calls_export, false, false, false, false, true, false, false},
     {"parquet-functions", parquet_functions_export, false, false, false, false, true, false, false},
     {"pprof", pprof_export, false, true, false, false, true, true, false},

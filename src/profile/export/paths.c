@@ -4,9 +4,9 @@
  * A path that the model estimated from counted pairs, and that may never have run, is marked by a
  * frame of its own outside, EXPORT_MODEL_FRAME, since the formats have no place for remarks.
  *
- * Frames stand in preorder, parents before children. So one array, path[depth], is all that is
- * needed to know the way to the current frame; nothing recurses, however deep the tree is. Cost is
- * that of what is written: the sum of all paths' lengths, but for .cpuprofile, which is linear.
+ * Frames stand in preorder, parents before children. So one array by depth is all that is needed to
+ * know the way to the current frame; nothing recurses, however deep the tree is. Cost is that of
+ * what is written: the sum of all paths' lengths, but for .cpuprofile, which is linear.
  *
  * Folded stacks, one a line: `main;work;leaf 1200`. For flamegraph.pl, inferno, speedscope and many
  * more. */
@@ -14,37 +14,33 @@
 
 #include "output/formats.h"
 
-/* path[1 ...] are frames from the outermost on; a 0 ends them. */
-static void folded_line(struct out *out, const struct exchange *x, const uint32_t *path,
-                        uint64_t self)
-{
-    const struct exchange_frame *f = &x->frames.at[path[0]];
-    if (x->has_estimates)
-        out_str(out, EXPORT_MODEL_FRAME ";");
-    for (uint32_t depth = 1;; depth++) {
-        f = &x->frames.at[path[depth]];
-        /* Without what would end the name, or the line. */
-        text_name_without(out, x->functions.at[f->function].name, ';', ':');
-        if (!path[depth + 1])
-            break;
-        out_char(out, ';');
-    }
-    out_char(out, ' ');
-    out_u64(out, self, 0);
-    out_char(out, '\n');
-}
-
+/* The text of the way to the current frame is kept, with where each frame on it ends. So a name is
+ * checked and copied once for a frame, not once for each path that it is on. */
 void folded_export(struct out *out, const struct exchange *x)
 {
     struct arena scratch = {0};
-    uint32_t *path = ARENA_NEW(&scratch, uint32_t, x->frames.len + 2);
+    size_t *end = ARENA_NEW(&scratch, size_t, x->frames.len + 1);
+    struct out way;
+    out_init(&way, -1);
+    if (x->has_estimates)
+        out_str(&way, EXPORT_MODEL_FRAME);
+    end[0] = way.len;
     for (uint32_t i = 1; i < x->frames.len; i++) {
         const struct exchange_frame *f = &x->frames.at[i];
-        path[f->depth] = i;
-        path[f->depth + 1] = 0;
-        if (f->self)
-            folded_line(out, x, path, f->self);
+        way.len = end[f->depth - 1];
+        if (f->depth > 1 || x->has_estimates)
+            out_char(&way, ';');
+        /* Without what would end the name, or the line. */
+        text_name_without(&way, x->functions.at[f->function].name, ';', ':');
+        end[f->depth] = way.len;
+        if (!f->self)
+            continue;
+        out_bytes(out, way.at, way.len);
+        out_char(out, ' ');
+        out_u64(out, f->self, 0);
+        out_char(out, '\n');
     }
+    out_deinit(&way);
     arena_deinit(&scratch);
 }
 

@@ -291,7 +291,8 @@ void exchange_make(struct exchange *x, const struct exchange_input *in, struct a
     if (in->shares_len)
         exchange_split(x, in, m.frame_of);
     struct exchange_costs costs = {x, in->graph, m.of, m.rest, m.scale};
-    (in->tree || in->selected ? exchange_measured_costs : exchange_model_costs)(&costs);
+    if (!in->lacks_calls)
+        (in->tree || in->selected ? exchange_measured_costs : exchange_model_costs)(&costs);
     vec_free(&m.unordered);
 }
 

@@ -115,6 +115,7 @@ struct exchange_input {
     const struct exchange_share *shares;
     size_t shares_len; /* 0: threads are merged */
     bool keeps_frames; /* frame_of is wanted */
+    bool lacks_calls;  /* arcs and the amounts of functions are not: paths are all */
 };
 
 /* Finds the shares of the samples of a tree's run; `merged` is what call_tree_init_merged() says.
