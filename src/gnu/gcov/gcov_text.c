@@ -30,6 +30,7 @@ enum { COUNT_WIDTH = 9 };
 struct text_lines {
     const struct bytes *text;
     VEC(size_t) starts; /* and the end */
+    bool has_nul;
 };
 
 /* One source while it is printed. Lines of the text are found once; those of the table are walked
@@ -44,16 +45,20 @@ struct printing {
 /* Up to the newline or, as gcov has it, a NUL. */
 static void gcov_print_source_line(struct printing *p, uint32_t number)
 {
-    out_char(p->out, ':');
-    if (p->source.text && number < p->source.starts.len) {
-        const char *line = (const char *)p->source.text->at + p->source.starts.at[number - 1];
-        size_t len = p->source.starts.at[number] - p->source.starts.at[number - 1];
+    const struct text_lines *s = &p->source;
+    const char *line = "/*EOF*/";
+    size_t len = strlen(line);
+    if (s->text && number < s->starts.len) {
+        line = (const char *)s->text->at + s->starts.at[number - 1];
+        len = s->starts.at[number] - s->starts.at[number - 1];
         len -= len && line[len - 1] == '\n';
-        out_bytes(p->out, line, strnlen(line, len));
-    } else {
-        out_str(p->out, "/*EOF*/");
+        len = s->has_nul ? strnlen(line, len) : len;
     }
-    out_char(p->out, '\n');
+    char *at = out_begin(p->out, len + 2);
+    *at++ = ':';
+    memcpy(at, line, len);
+    at[len] = '\n';
+    out_end(p->out, at + len + 1);
 }
 
 /* ---- the count and the number of a line */
@@ -357,6 +362,15 @@ static void gcov_print_line(struct printing *p, const struct covered_line *line)
     gcov_print_details(p, line);
 }
 
+/* A line without code, as four of five are in C: nothing but the heat of hot lines, of which this
+ * says that there are none, can change what is printed. */
+static void gcov_print_empty_line(struct printing *p, uint32_t number)
+{
+    char *at = PUT(out_begin(p->out, SHORT_LINE), "        -:");
+    out_end(p->out, digits_u64(at, number, 5));
+    gcov_print_source_line(p, number);
+}
+
 /* The line of that number, or an empty one; *next is the slice's first line not before it. */
 static struct covered_line gcov_take_line(const struct gcov_report *r, uint32_t *next, uint32_t end,
                                           uint32_t number)
@@ -426,12 +440,18 @@ static void gcov_print_lines(struct printing *p, uint32_t source)
     size_t starts;
     struct group group = {.next = gcov_starts_at(p->r, source, 0, &starts)};
     uint32_t next = s->first_line;
-    uint32_t end = (uint32_t)p->source.starts.len;
+    uint32_t end = (uint32_t)p->source.starts.len, lines_end = s->first_line + s->lines;
     uint32_t number = 1;
+    bool is_hot = p->r->style.has_hotness && (uint32_t)p->highest;
     for (; number < end && number <= s->last_number; number++) {
         if (!group.end)
             gcov_begin_functions(p, source, number, &group);
-        struct covered_line line = gcov_take_line(p->r, &next, s->first_line + s->lines, number);
+        bool has_code = next < lines_end && p->r->lines.lines.at[next].number == number;
+        if (!has_code && !is_hot && !group.end) {
+            gcov_print_empty_line(p, number);
+            continue;
+        }
+        struct covered_line line = gcov_take_line(p->r, &next, lines_end, number);
         gcov_print_line(p, &line);
         if (group.end != number)
             continue;
@@ -440,11 +460,8 @@ static void gcov_print_lines(struct printing *p, uint32_t source)
         out_str(p->out, SEPARATOR);
         group.end = 0;
     }
-    p->highest = 0; /* no hotness after the last function */
-    for (; number < end; number++) {
-        struct covered_line line = {.number = number};
-        gcov_print_line(p, &line);
-    }
+    for (; number < end; number++) /* no hotness after the last function */
+        gcov_print_empty_line(p, number);
 }
 
 /* The heading has the line number 0. Lines are found once, so that instances can be shown out of
@@ -483,6 +500,7 @@ void gcov_text(const struct gcov_report *r, uint32_t source, const struct bytes 
         at = newline ? newline + 1 : end;
     }
     vec_push(&p.source.starts, (size_t)(end - start));
+    p.source.has_nul = start < end && memchr(start, '\0', (size_t)(end - start));
     gcov_print_lines(&p, source);
     vec_free(&p.source.starts);
 }
