@@ -258,7 +258,8 @@ struct lines {
 
     struct function line; /* where the walk is; its end is not known yet */
     bool has_line;
-    uint32_t behind; /* the first function that starts after the line's start */
+    const char *owner_name, *line_name; /* the last two that were the same text */
+    uint32_t behind;                    /* the first function that starts after the line's start */
     VEC(struct function) symbols;
     VEC(struct unlisted_entries) unlisted;
 };
@@ -271,8 +272,15 @@ static bool lines_is_same(const char *left, const char *right)
 /* Notes a line that stays out of the table; false where its name is not its function's. */
 static bool lines_leave_out(struct lines *l, const struct function *owner)
 {
-    if (!owner || !owner->is_function || !lines_is_same(owner->name, l->line.name))
+    if (!owner || !owner->is_function)
         return false;
+    /* One text of the symbol table, one of the debug information: compared once a function. */
+    if (owner->name != l->owner_name || l->line.name != l->line_name) {
+        if (!lines_is_same(owner->name, l->line.name))
+            return false;
+        l->owner_name = owner->name;
+        l->line_name = l->line.name;
+    }
     struct unlisted_entries *last = l->unlisted.len ? &l->unlisted.at[l->unlisted.len - 1] : NULL;
     bool goes_on = last && last->start >= owner->start &&
                    (!l->symbols.len || l->symbols.at[l->symbols.len - 1].start < last->start);
