@@ -142,21 +142,18 @@ void out_spaces(struct out *o, size_t n)
 
 void out_u64(struct out *o, uint64_t value, int width)
 {
-    out_room(o, DIGITS_ROOM);
-    o->len = (size_t)(digits_u64(o->at + o->len, value, (unsigned)width) - o->at);
+    out_end(o, digits_u64(out_begin(o, DIGITS_ROOM), value, (unsigned)width));
 }
 
 void out_u64_left(struct out *o, uint64_t value, int width)
 {
-    out_room(o, DIGITS_ROOM);
-    o->len = (size_t)(digits_u64_left(o->at + o->len, value, (unsigned)width) - o->at);
+    out_end(o, digits_u64_left(out_begin(o, DIGITS_ROOM), value, (unsigned)width));
 }
 
 void out_fixed(struct out *o, double value, int width, int decimals)
 {
-    out_room(o, DIGITS_ROOM);
-    o->len =
-        (size_t)(digits_fixed(o->at + o->len, value, (unsigned)width, (unsigned)decimals) - o->at);
+    char *to = out_begin(o, DIGITS_ROOM);
+    out_end(o, digits_fixed(to, value, (unsigned)width, (unsigned)decimals));
 }
 
 /* 15 digits are enough for most doubles that people meet, 17 for every one. */

@@ -35,22 +35,36 @@ uint32_t text_hidden(const char *at, size_t left, size_t *len)
     return c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9 ? 0x2040u + (c[2] & 0x3f) : 0;
 }
 
+/* Of eight bytes none is a control character, DEL or a part of a longer character. */
+static bool text_is_plain(uint64_t eight)
+{
+    return !((eight | (eight - 0x2020202020202020) | (eight + 0x0101010101010101)) &
+             0x8080808080808080);
+}
+
 void text_name_n(struct out *out, const char *name, size_t len)
 {
     enum { ESCAPE = 6, SHORTEST = 2 }; /* `\u0080` for two bytes */
-    char *to = out_begin(out, len / SHORTEST * ESCAPE + len % SHORTEST + 1);
+    char *begin = out_begin(out, len / SHORTEST * ESCAPE + len % SHORTEST + 1), *to = begin;
     for (size_t i = 0, n; i < len;) {
-        /* Nearly all names are plain ASCII: eight bytes at once, as long as none of them is a
-         * control character, DEL or a part of a longer character. */
+        /* Nearly all names are plain ASCII: eight bytes at once, as long as all of them are plain.
+         * What is left over is the end of the last eight, if all before was plain as well. */
         uint64_t eight;
         while (i + sizeof eight <= len) {
             memcpy(&eight, name + i, sizeof eight);
-            if ((eight | (eight - 0x2020202020202020) | (eight + 0x0101010101010101)) &
-                0x8080808080808080)
+            if (!text_is_plain(eight))
                 break;
             memcpy(to, name + i, sizeof eight);
             to += sizeof eight;
             i += sizeof eight;
+        }
+        if (i >= sizeof eight && i < len && len - i < sizeof eight && to == begin + i) {
+            memcpy(&eight, name + len - sizeof eight, sizeof eight);
+            if (text_is_plain(eight)) {
+                memcpy(begin + len - sizeof eight, &eight, sizeof eight);
+                to = begin + len;
+                break;
+            }
         }
         if (i == len)
             break;
@@ -168,13 +182,22 @@ void text_amount(char *into, size_t size, double amount, double error, char abbr
     int whole = shown < 9.9995 ? 1 : shown < 99.995 ? 2 : shown < 999.95 ? 3 : 4;
     int decimals = digits > whole ? digits - whole : 0;
     bool is_visible = abbreviation > ' ' && abbreviation <= '~';
-    char unit = is_visible ? abbreviation : '?';
+    char unit = is_visible ? abbreviation : '?', text[DIGITS_ROOM + 3], *end = text;
     if (amount <= 0)
-        snprintf(into, size, "0 %c", unit);
-    else if (prefixes[prefix])
-        snprintf(into, size, "%.*f %c%c", decimals, shown, prefixes[prefix], unit);
+        *end++ = '0';
+    else if (decimals)
+        end = digits_fixed(end, shown, 0, (unsigned)decimals);
+    else if (shown < 0x1p50)
+        end = digits_u64(end, digits_round(shown, 1), 0);
     else
-        snprintf(into, size, "%.*f %c", decimals, shown, unit);
+        end += sprintf(end, "%.0f", shown);
+    *end++ = ' ';
+    if (amount > 0 && prefixes[prefix])
+        *end++ = prefixes[prefix];
+    *end++ = unit;
+    size_t len = (size_t)(end - text) < size ? (size_t)(end - text) : size - 1;
+    memcpy(into, text, len);
+    into[len] = '\0';
 }
 
 /* Two digits at least; 999.5 of a unit are one of the next. */

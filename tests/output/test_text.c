@@ -65,6 +65,12 @@ CASE(test_hidden_characters_are_numbers)
      * letters. */
     expect(whole, "abcdefg\23331m", 0, "abcdefg?31m");
     expect(whole, "\303\200\200\237\240\344x", 0, "\303\200??\240\344x");
+    /* Eight bytes are read at once, the last of a name again. */
+    expect(whole, "abcdefghijk", 0, "abcdefghijk");
+    expect(whole, "abcdefgh\033jk", 0, "abcdefgh?jk");
+    expect(whole, "\033bcdefghijklmnopqr", 0, "?bcdefghijklmnopqr");
+    expect(whole, "abcdefg\303\244bc", 0, "abcdefg\303\244bc");
+    expect(whole, "abcdefgh\302\233ijklmnopqrs", 0, "abcdefgh\\u009bijklmnopqrs");
     struct out o;
     out_init(&o, -1);
     text_markdown(&o, "a\342\200\256*");
@@ -78,11 +84,22 @@ CASE(test_amounts)
     static const struct {
         double amount;
         const char *text;
-    } cases[] = {{0, "0 s"},           {5.08, "5.080 s"},       {0.002, "2.000 ms"},
-                 {12345, "12345 s"},   {8.5714e-5, "85.71 us"}, {9.9994, "9.999 s"},
-                 {9.99955, "10.00 s"}, {99.994, "99.99 s"},     {99.9955, "100.0 s"},
-                 {999.94, "999.9 s"},  {999.955, "1000 s"},     {0.99994, "999.9 ms"},
-                 {0.999955, "1.000 s"}};
+    } cases[] = {{0, "0 s"},
+                 {5.08, "5.080 s"},
+                 {0.002, "2.000 ms"},
+                 {12345, "12345 s"},
+                 {8.5714e-5, "85.71 us"},
+                 {9.9994, "9.999 s"},
+                 {9.99955, "10.00 s"},
+                 {99.994, "99.99 s"},
+                 {99.9955, "100.0 s"},
+                 {999.94, "999.9 s"},
+                 {999.955, "1000 s"},
+                 {0.99994, "999.9 ms"},
+                 {0.999955, "1.000 s"},
+                 {12344.5, "12344 s"},
+                 {12345.5, "12346 s"},
+                 {1e16, "10000000000000000 s"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[32];
         text_amount(text, sizeof text, cases[i].amount, 0, 's');

@@ -259,7 +259,8 @@ static void text_primary(struct out *out, const struct columns *l, const struct 
     out_spaces(out, l->index > index ? (size_t)(l->index - index) : 0);
     if (l->has_samples) {
         text_heat_on(out, l->style, share);
-        out_printf(out, " %6.2f", 100 * share);
+        out_char(out, ' ');
+        out_fixed(out, 100 * share, 6, 2);
         text_heat_off(out, l->style, share);
     }
     text_times(out, l, e->self, e->children);

@@ -86,6 +86,11 @@ void text_linkage_name(struct out *out, const struct names *names, const char *l
 void text_symbol_within(struct out *out, const char *name, int room)
 {
     struct arena scratch = {0};
+    size_t len = strlen(name);
+    if (room >= 0 && len <= (size_t)room) { /* a name has no more columns than bytes */
+        text_name_n(out, name, len);
+        return;
+    }
     const char *fits = names_within(name, room, &scratch);
     text_name_within(out, fits, strlen(fits), room);
     arena_deinit(&scratch);
