@@ -152,19 +152,15 @@ static const char *verdict_amount(struct verdict *v, const struct total_change *
     return arena_printf(&v->arena, "%.1f MB", value / 1e6);
 }
 
-/* What it takes to see a growth beyond what is allowed: margins shrink with the root of the runs.
- */
-static const char *verdict_unseen(struct verdict *v, const struct total_change *t,
-                                  const struct comparison *c, double allowed)
+/* What it takes to see a growth beyond what is allowed. */
+static const char *verdict_unseen(struct verdict *v, const struct total_change *t, double allowed)
 {
-    enum { MOST_RUNS = 1000 };
-    double runs = c->old->runs < c->new->runs ? c->old->runs : c->new->runs;
-    double times = t->difference.margin / allowed, needed = ceil(runs * times * times);
+    double needed = total_runs_needed(t, allowed);
     const char *text = arena_printf(&v->arena, "%s: %s", t->label, t->text);
-    if (!(needed < MOST_RUNS))
+    if (!(needed > 0))
         return text;
     return arena_printf(&v->arena, "%s; about %.0f runs a side would show growth beyond the limit",
-                        text, fmax(needed, 3));
+                        text, needed);
 }
 
 /* The old amount may grow by a part of itself and by a fixed amount on top. The chance is that of
@@ -187,7 +183,7 @@ static void verdict_whole(struct verdict *v, const struct rules *rules, const st
     bool has_failed = t->new - t->old > allowed &&chance < 1 - rules->confidence;
     double margin = t->difference.margin;
     if (!has_failed && margin > allowed && t->new - t->old + margin > allowed) {
-        verdict_lacks(v, rules, w->kind, true, verdict_unseen(v, t, c, allowed));
+        verdict_lacks(v, rules, w->kind, true, verdict_unseen(v, t, allowed));
         return;
     }
     struct verdict_case judged = {.status = has_failed ? CASE_FAILED : CASE_PASSED,

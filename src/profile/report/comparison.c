@@ -53,10 +53,12 @@ const char *comparison_remark(const struct comparison *c, const struct change *r
         return is_counted ? "new" : "no samples in old";
     if (row->kind == CHANGE_GONE)
         return is_counted ? "gone" : "no samples in new";
-    if (row->kind == CHANGE_KEPT)
-        return "";
     const struct identity *old = &c->old->ids.at[row->old];
     const struct identity *new = &c->new->ids.at[row->new];
+    if (row->kind == CHANGE_KEPT && old->is_inlined != new->is_inlined)
+        return old->is_inlined ? "was inlined" : "not inlined in old";
+    if (row->kind == CHANGE_KEPT)
+        return "";
     if (row->kind == CHANGE_RENAMED) {
         const char *shown = c->old->functions[row->old].shown;
         return arena_printf(a, "was %s", shown ? shown : old->name);
@@ -412,6 +414,7 @@ static void comparison_json_identity(struct json *j, const char *key, const stru
     json_pair_str(j, "object", id->object);
     json_pair_str(j, "file", id->file);
     json_pair_u64(j, "line", id->line);
+    json_key(j, "is_inlined"), json_bool(j, id->is_inlined);
     json_end(j);
 }
 

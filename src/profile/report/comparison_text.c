@@ -32,6 +32,8 @@ enum {
     LEAST_NAME = 20
 };
 
+static const double SHOWN_CHANGE = 0.05;
+
 /* State that the functions of the table share. `arena` holds the remarks until the table is
  * printed. */
 struct comparison_layout {
@@ -78,7 +80,8 @@ static const struct change *comparison_most(const struct comparison *c)
  *     New is 1.23 +- 0.05 times as fast: 2.310 s of CPU time instead of 2.840 s; most in memmove,
  *     by -0.490 s
  *
- * A ratio that may be 1 is none: then the line says how large a change would have been seen. */
+ * A ratio that may be 1 is none: then the line says how large a change would have been seen, and
+ * how many runs it takes to see one that people care about. */
 static void comparison_answer_text(struct out *out, const struct comparison *c)
 {
     const struct total_change *t = NULL;
@@ -90,7 +93,14 @@ static void comparison_answer_text(struct out *out, const struct comparison *c)
     comparison_total_text(old, sizeof old, t, t->old);
     comparison_total_text(new, sizeof new, t, t->new);
     if (!t->is_found || t->old <= 0 || t->new <= 0) {
-        out_printf(out, "CPU time %s, was %s: %s\n", new, old, t->text);
+        double needed = t->of_old->runs > 1 && t->of_new->runs > 1 && t->verdict == TOTAL_UNSEEN
+                            ? total_runs_needed(t, SHOWN_CHANGE * t->old)
+                            : 0;
+        out_printf(out, "CPU time %s, was %s: %s", new, old, t->text);
+        if (needed > 0)
+            out_printf(out, "; about %.0f runs a side would show %.0f %%", needed,
+                       100 * SHOWN_CHANGE);
+        out_char(out, '\n');
         return;
     }
     bool is_faster = t->new < t->old;
@@ -252,6 +262,7 @@ static void comparison_row_text(struct out *out, const struct comparison_layout 
     const struct comparison *c = l->c;
     const char *name = change_name(c, row), *remark = comparison_remark(c, row, l->arena);
     const char *object = change_identity(c, row)->object;
+    bool is_inlined = change_identity(c, row)->is_inlined;
     if (c->compares_samples && !c->by_share)
         comparison_times_text(out, l, row);
     else if (c->compares_samples) {
@@ -260,13 +271,15 @@ static void comparison_row_text(struct out *out, const struct comparison_layout 
     }
     if (c->compares_calls)
         comparison_calls_text(out, l, row);
-    int room = l->style->width - used - (int)strlen(remark) - 3;
+    int room = l->style->width - used - (int)strlen(remark) - 3 - 10 * is_inlined;
     if (l->style->width)
         text_symbol_within(out, name, room < LEAST_NAME ? LEAST_NAME : room);
     else
         text_name(out, name);
     if (object && !change_identity(c, row)->is_made)
         text_object(out, object);
+    if (is_inlined)
+        out_str(out, " (inlined)");
     if (*remark) {
         out_str(out, " (");
         text_name(out, remark);

@@ -239,6 +239,28 @@ CASE(five_runs_of_one_row)
     assert_true(difference_chance(&five) < difference_chance(&one) / 100);
 }
 
+/* Runs side by side, of which each pair was made under other load: the differences are what counts,
+ * by Student's t with as many degrees as there are pairs less one. */
+CASE(pairs)
+{
+    struct amount old = {.mean = 1,
+                         .base = 1,
+                         .squares = 5 * 0.3 * 0.3,
+                         .hits = INFINITY,
+                         .runs = 6},
+                  new = old;
+    new.mean = 1.1;
+    struct difference d = compared(&old, &new, 0.15);
+    assert_true(difference_chance(&d) > 0.3);
+    difference_pair(&d, 0.01, 6, 0.99);
+    assert_int_equal(d.tests, 2);
+    close_to(d.margin, 0.01 * student_quantile(0.0025, 5));
+    close_to(difference_chance(&d), 2 * 2 * student_above(10, 5));
+    /* The best of several tests has the probability of all of them. */
+    difference_pair(&d, 1, 6, 0.99);
+    close_to(d.margin, 0.01 * student_quantile(0.01 / 6, 5));
+}
+
 CASE(holm)
 {
     double chances[] = {0.03, 0.01, 0.04, 0.5};

@@ -449,6 +449,34 @@ static const char *total_change_text(const struct total_change *t, const struct 
     return arena_printf(a, "%s by %.*f %% +- %.*f", word, digits, percent, digits, margin);
 }
 
+/* Whether the runs of the sides alternate: each begins after both of the pair before. The standard
+ * error of the mean of the differences goes to `error`. */
+static bool total_pairs(const struct total_change *t, double floor, double *error)
+{
+    const struct run_value *old = t->of_old->each.at, *new = t->of_new->each.at;
+    size_t len = t->of_old->each.len;
+    double squares = 0;
+    if (len != t->of_new->each.len || len < LEAST_RUNS_ELAPSED)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        uint64_t first = old[i].start_ns < new[i].start_ns ? old[i].start_ns : new[i].start_ns;
+        if (!first || (i && (first <= old[i - 1].start_ns || first <= new[i - 1].start_ns)))
+            return false;
+        double beyond = new[i].value - old[i].value - (t->new - t->old);
+        squares += beyond * beyond;
+    }
+    *error = fmax(sqrt(squares / (double)(len - 1)), floor) / sqrt((double)len);
+    return true;
+}
+
+double total_runs_needed(const struct total_change *t, double growth)
+{
+    enum { MOST_RUNS = 1000 };
+    double runs = t->of_old->runs < t->of_new->runs ? t->of_old->runs : t->of_new->runs;
+    double times = t->difference.margin / growth, needed = ceil(runs * times * times);
+    return needed > runs && needed < MOST_RUNS ? fmax(needed, LEAST_RUNS_ELAPSED) : 0;
+}
+
 /* How large a change would have to be to be seen: the one that was measured and its margin. */
 static const char *total_unseen_text(const struct total_change *t, struct arena *a)
 {
@@ -475,6 +503,10 @@ static void total_judge(struct total_change *t, const struct comparison *c,
                             : t->unit == TOTAL_BYTES ? FLOOR_BYTES
                                                      : 0;
     difference_make(&t->difference, &old, &new, &noise, w->noise);
+    double error;
+    t->is_paired = total_pairs(t, noise.floor[w->noise], &error);
+    if (t->is_paired)
+        difference_pair(&t->difference, error, t->of_old->runs, c->rules.confidence);
     /* In this order: not judged, exact, within what runs differ by, beyond it. */
     bool is_more = t->new > t->old;
     if (w->needs_runs && runs < LEAST_RUNS_ELAPSED) {

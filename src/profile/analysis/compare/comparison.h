@@ -24,6 +24,7 @@ struct identity {
     uint64_t size;      /* bytes of code */
     int64_t within;     /* of lines: distance from the function's first line; else 0 */
     bool is_made;       /* stands for code without a symbol, or for none */
+    bool is_inlined;    /* its code in the functions that it was inlined into */
     uint64_t build;     /* what its name is an address in; 0: it has a name of its own */
 };
 
@@ -88,14 +89,21 @@ struct run_set_function {
 
 enum total_unit { TOTAL_SECONDS, TOTAL_BYTES, TOTAL_COUNT };
 
+/* When a run began, in ns of the system's clock (0: not known), and a total of it. */
+struct run_value {
+    uint64_t start_ns;
+    double value;
+};
+
 /* Totals of whole runs, by name: "cpu_time", "elapsed_time", "peak_memory", "processes", or an
  * event's name. */
 struct run_total {
     const char *name;
     enum total_unit unit;
     struct run_sums values;
-    double least, most; /* of one run */
-    uint32_t runs;      /* that know it */
+    double least, most;         /* of one run */
+    uint32_t runs;              /* that know it */
+    VEC(struct run_value) each; /* of each of them */
 };
 
 /* How runs were made. Texts are the side's; "" and 0: not known. */
@@ -234,7 +242,8 @@ struct total_change {
     enum total_unit unit;
     double old, new; /* of an average run */
     struct difference difference;
-    double chance; /* of so large a difference; negative: exact, or not judged */
+    bool is_paired; /* runs of the sides alternate, and were compared pair by pair, too */
+    double chance;  /* of so large a difference; negative: exact, or not judged */
     enum total_verdict verdict;
     bool is_found;    /* it changed, and by enough to matter */
     const char *text; /* the verdict in words */
@@ -293,6 +302,10 @@ void comparison_deinit(struct comparison *c);
 
 /* Whether the samples of a side hold waits (--off-cpu). */
 bool comparison_waits(const struct run_set *s);
+
+/* How many runs a side would show a change by `growth`, as margins shrink with the root of the
+ * runs; 0: as many as there are, or more than one would make. */
+double total_runs_needed(const struct total_change *t, double growth);
 
 /* Fills `totals`. */
 void comparison_judge_totals(struct comparison *c, struct arena *a);

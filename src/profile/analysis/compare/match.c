@@ -48,6 +48,7 @@ void identities_of(struct identities *ids, const struct functions *f, struct obj
                                 .object = function_object_label(f, i),
                                 .size = at->last - at->start + 1,
                                 .is_made = at->is_made,
+                                .is_inlined = at->is_inlined,
                                 .build = identity_build(f, i)};
         struct object *object = objects && function_has_code(at) ? objects[at->object] : NULL;
         if (object)
@@ -60,13 +61,16 @@ struct match_pass {
     bool needs_object;
     unsigned parts; /* of the source file's path; 0: none */
     bool needs_size;
+    bool needs_kind; /* code of its own, or inlined */
 };
 
 /* 64 parts are all of any path. A shorter end of the path lets a source tree be built elsewhere.
- * Static functions of one name, of files that nothing names, are distinguished by their size. */
+ * Static functions of one name, of files that nothing names, are distinguished by their size. Of a
+ * function that is inlined in some places and called in others, like goes with like. */
 static const struct match_pass PASSES[] = {
-    {true, 64, true}, {true, 64, false}, {true, 3, false},  {true, 2, false},
-    {true, 1, false}, {true, 0, false},  {false, 1, false}, {false, 0, false},
+    {true, 64, true, true},  {true, 64, false, true},  {true, 3, false, true},
+    {true, 2, false, true},  {true, 1, false, true},   {true, 0, false, true},
+    {true, 0, false, false}, {false, 1, false, false}, {false, 0, false, false},
 };
 
 struct matcher {
@@ -82,10 +86,11 @@ struct matcher {
 static uint32_t match_key(struct matcher *m, const struct identity *id,
                           const struct match_pass *pass, bool adds)
 {
-    const char *key = arena_printf(&m->arena, "%s\n%ld\n%" PRIx64 "\n%" PRIx64 "\n%s\n%s", id->name,
-                                   (long)id->within, id->build, pass->needs_size ? id->size : 0,
-                                   pass->needs_object && id->object ? id->object : "",
-                                   pass->parts ? path_tail(id->file, pass->parts) : "");
+    const char *key = arena_printf(
+        &m->arena, "%s\n%ld\n%" PRIx64 "\n%" PRIx64 "\n%d\n%s\n%s", id->name, (long)id->within,
+        id->build, pass->needs_size ? id->size : 0, pass->needs_kind && id->is_inlined,
+        pass->needs_object && id->object ? id->object : "",
+        pass->parts ? path_tail(id->file, pass->parts) : "");
     return adds ? intern_kept(&m->keys, key, strlen(key)) : intern_find(&m->keys, key, strlen(key));
 }
 

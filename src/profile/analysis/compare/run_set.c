@@ -150,13 +150,14 @@ static struct run_total *run_set_total_named(struct run_set *s, const char *name
 
 /* Adds a run's value of a total. Its variance of sampling is 0: the kernel measured it. */
 static void run_set_add_total(struct run_set *s, const char *name, enum total_unit unit,
-                              double value)
+                              double value, uint64_t start_ns)
 {
     struct run_total *t = run_set_total_named(s, name);
     t->unit = unit;
     t->least = t->runs && t->least < value ? t->least : value;
     t->most = t->runs && t->most > value ? t->most : value;
     t->runs++;
+    vec_push(&t->each, (struct run_value){start_ns, value});
     run_set_sums_add(&t->values, value, 0);
 }
 
@@ -182,25 +183,27 @@ static void run_set_add_recording(struct run_set *s, const struct recording_summ
     if (f.is_part || from->chosen)
         return;
     uint64_t elapsed_ns = r->length_ns, runs = recording_count(r); /* merged: a sum of runs */
+    uint64_t start_ns = r->start_real_ns;
     if (r->parts.len)
         elapsed_ns = 0;
     for (size_t i = 0; i < r->parts.len; i++) /* without what recording needs to begin */
         elapsed_ns += r->parts.at[i].elapsed_ns;
     if (from->cpu_ns)
-        run_set_add_total(s, "cpu_time", TOTAL_SECONDS, (double)from->cpu_ns / 1e9 / (double)runs);
+        run_set_add_total(s, "cpu_time", TOTAL_SECONDS, (double)from->cpu_ns / 1e9 / (double)runs,
+                          start_ns);
     if (elapsed_ns)
-        run_set_add_total(s, "elapsed_time", TOTAL_SECONDS,
-                          (double)elapsed_ns / 1e9 / (double)runs);
+        run_set_add_total(s, "elapsed_time", TOTAL_SECONDS, (double)elapsed_ns / 1e9 / (double)runs,
+                          start_ns);
     for (uint32_t i = 0; i < r->events.len; i++)
         if (r->events.at[i].unit != RECORDING_UNIT_NS)
             run_set_add_total(s, r->events.at[i].name,
                               r->events.at[i].unit == RECORDING_UNIT_BYTES ? TOTAL_BYTES
                                                                            : TOTAL_COUNT,
-                              (double)recording_weight(r, i) / (double)runs);
+                              (double)recording_weight(r, i) / (double)runs, start_ns);
     if (recording_peak_bytes(r))
-        run_set_add_total(s, "peak_memory", TOTAL_BYTES, (double)recording_peak_bytes(r));
+        run_set_add_total(s, "peak_memory", TOTAL_BYTES, (double)recording_peak_bytes(r), start_ns);
     if (is_watched)
-        run_set_add_total(s, "processes", TOTAL_COUNT, from->processes / (double)runs);
+        run_set_add_total(s, "processes", TOTAL_COUNT, from->processes / (double)runs, start_ns);
 }
 
 /* Adds what a run is as a whole; what all runs must have in common is kept while they do. */
@@ -236,7 +239,7 @@ static void run_set_add_summary(struct run_set *s, const struct summary *recordi
         run_set_add_recording(s, recording->run);
     else if (recording->has_samples && recording->rate > 0 &&
              !strcmp(recording->dimension, "seconds"))
-        run_set_add_total(s, "cpu_time", TOTAL_SECONDS, recording->samples / recording->rate);
+        run_set_add_total(s, "cpu_time", TOTAL_SECONDS, recording->samples / recording->rate, 0);
 }
 
 void run_set_add(struct run_set *s, const struct analysed_run *recording)
@@ -270,6 +273,8 @@ void run_set_add_identified(struct run_set *s, const struct analysed_run *record
 
 void run_set_deinit(struct run_set *s)
 {
+    for (size_t i = 0; i < s->totals.len; i++)
+        vec_free(&s->totals.at[i].each);
     vec_free(&s->arcs);
     vec_free(&s->totals);
     vec_free(&s->facts);

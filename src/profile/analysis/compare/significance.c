@@ -284,6 +284,15 @@ static struct standard_error significance_error_measured(const struct amount *ol
     return (struct standard_error){sqrt(o + w + 2 * constant), own + lent};
 }
 
+/* The narrowest interval, each with its part of what all may miss. */
+static void significance_margin(struct difference *d, double confidence)
+{
+    double above = (1 - confidence) / 2 / d->tests;
+    d->margin = INFINITY;
+    for (int i = 0; i < d->tests; i++)
+        d->margin = fmin(d->margin, d->by[i].error * student_quantile(above, d->by[i].freedom));
+}
+
 /* Few runs know their spread badly, so that three could say less than one of which it is assumed.
  * As long as they do not differ by more than was assumed, the assumption may therefore speak as
  * well; that there are two tests to choose from doubles the probability of the better one. */
@@ -305,16 +314,17 @@ void difference_make(struct difference *d, const struct amount *old, const struc
             significance_side_error_squared(new, significance_amount_variance(new, level, floor));
         d->by[d->tests++] = (struct standard_error){sqrt(o + w), INFINITY};
     }
-    /* The narrower interval, each with half of what it may miss. */
-    d->margin = INFINITY;
-    for (int i = 0; i < d->tests; i++) {
-        double above = (1 - n->confidence) / 2 / d->tests;
-        d->margin = fmin(d->margin, d->by[i].error * student_quantile(above, d->by[i].freedom));
-    }
+    significance_margin(d, n->confidence);
 }
 
-/* The probability of more than `beyond` by chance, upwards: of two tests the better one, counted
- * twice. */
+void difference_pair(struct difference *d, double error, uint32_t pairs, double confidence)
+{
+    d->by[d->tests++] = (struct standard_error){error, pairs - 1};
+    significance_margin(d, confidence);
+}
+
+/* The probability of more than `beyond` by chance, upwards: of several tests the best one, counted
+ * as often as there are. */
 static double significance_difference_above(const struct difference *d, double beyond)
 {
     double least = 1;

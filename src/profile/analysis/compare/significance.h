@@ -71,12 +71,16 @@ struct difference {
     double margin; /* of the interval around it, with the noise's confidence */
     struct standard_error {
         double error, freedom; /* degrees; INFINITY: known, or assumed */
-    } by[2];
-    int tests;     /* with two the better one speaks, and counts twice */
+    } by[3];
+    int tests;     /* of several the best one speaks, and counts as often as there are */
     bool is_known; /* there were samples enough */
 };
 void difference_make(struct difference *d, const struct amount *old, const struct amount *new,
                      const struct noise *n, enum noise_kind kind);
+
+/* One more test: `error` of the mean of the differences of `pairs` runs that were made side by
+ * side. What changes from one pair to the next, as other load on the machine, is in neither. */
+void difference_pair(struct difference *d, double error, uint32_t pairs, double confidence);
 
 /* The probability that amounts differ as much by chance alone, in either direction. 1 if there are
  * too few samples to tell. */
