@@ -279,6 +279,18 @@ class Path_(Job):
         low, high = [monarc_json("path", "r", "--if", "fact=2x", cwd=self.dir)["wall"][b] for b in ("low", "high")]
         self.assertTrue(low < 0.6 and high >= 1, (low, high))
 
+    def test_naps_where_waits_were_not_recorded(self):
+        """A thread of which each slice has a little CPU time waits for the rest, and why is not known."""
+        self.samples = []
+        one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 1000)
+        self.runs(two, 0, 900, FACT)
+        self.runs(one, 900, 1000)
+        self.samples += [(slice, one, WORK, 1) for slice in range(90)]
+        self.finish()
+        report = monarc_json("path", "r", cwd=self.dir)
+        self.assertAlmostEqual(report["path"]["unknown_time"], 0.81, delta=0.1)
+        self.assertLess(monarc_json("path", "r", "--if", "fact=2x", cwd=self.dir)["wall"]["low"], 0.6)
+
     def test_records_that_are_missing(self):
         """A thread that waits or runs by no record is not taken to run: another did, and woke it."""
         self.samples = []

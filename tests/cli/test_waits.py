@@ -347,6 +347,22 @@ def made_run():
     return run
 
 
+class Recursion(Case):
+    def test_folded(self):
+        """Of one function, and of those that call each other, however often; what is there once is as it was."""
+        run = made_run()
+        demo, wait = 0, 1
+        deep = [(demo, MAIN + 8)] + [(demo, WORK + 8)] * 30 + [(wait, FUTEX)]
+        mutual = [(demo, MAIN + 8)] + [(demo, WORK + 8), (demo, ALPHA + 8)] * 12 + [(wait, FUTEX)]
+        for stack in deep, mutual:
+            run.wait(stack, 0, waits=3, ns=2000 * MS)
+        run.sample(deep, 1, weight=2000 * MS)
+        run.write(self.dir / "r")
+        text = monarc("waits", self.dir / "r").stdout.decode()
+        for stack in r"work\S* \(30x\)", r"\(alpha < work\S*\) \(12x\)", "alpha":
+            self.assertRegex(text, rf"(?m)^ +\d\.000 s +\d  {stack} < main$")
+
+
 class ShortWaits(Case):
     """What stacks waited beyond the waits that were looked at."""
 

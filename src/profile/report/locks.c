@@ -210,6 +210,23 @@ static bool call_says_more(const struct locks *t, uint32_t number)
     return !s->len || !is_same;
 }
 
+/* Recursion is folded: the period with which the path goes on there, of one function, or of two or
+ * three that call each other; 1 for what is there once. */
+static uint32_t stack_period(const uint32_t *at, uint32_t len, uint32_t *times)
+{
+    enum { LONGEST = 3, SHORT_TIMES = 2, LONG_TIMES = 3 };
+    for (uint32_t period = 1; period <= LONGEST && period <= len; period++) {
+        uint32_t end = period;
+        while (end < len && at[end] == at[end - period])
+            end++;
+        *times = end / period;
+        if (*times >= (period == 1 ? SHORT_TIMES : LONG_TIMES))
+            return period;
+    }
+    *times = 1;
+    return 1;
+}
+
 /* A path on one line, from column `used` on: as many names as there is room for, and at least two,
  * which are shortened for that. */
 static void put_stack(struct out *out, const struct locks *t, uint32_t number,
@@ -220,13 +237,27 @@ static void put_stack(struct out *out, const struct locks *t, uint32_t number,
     uint32_t len = s ? s->len : 0, i = 0, frame = s ? s->frame : 0;
     struct arena scratch = {0};
     int half = (style->width - (int)used - REST - 3) / LEAST_NAMES;
-    for (; i < len; i++, frame = t->frames[frame].caller) {
-        const char *name = names_text(t->names, t->frames[frame].function);
-        if (style->width && i < LEAST_NAMES)
-            name = names_within(name, half < NAME_ROOM ? NAME_ROOM : half, &scratch);
+    uint32_t *at = ARENA_NEW(&scratch, uint32_t, len + 1), period, times;
+    for (uint32_t k = 0; k < len; k++, frame = t->frames[frame].caller)
+        at[k] = t->frames[frame].function;
+    for (uint32_t names = 0; i < len; i += period * times, names++) {
+        period = stack_period(at + i, len - i, &times);
+        bool is_least = style->width && names < LEAST_NAMES;
+        int room = half < NAME_ROOM ? NAME_ROOM : half;
+        /* "main", "walk (31x)", "(even < odd) (15x)" */
+        const char *name = "";
+        for (uint32_t k = 0; k < period; k++) {
+            const char *one = names_text(t->names, at[i + k]);
+            one = is_least ? names_within(one, room / (int)period, &scratch) : one;
+            name = arena_printf(&scratch, "%s%s%s", name, k ? " < " : "", one);
+        }
+        if (times > 1)
+            name = arena_printf(&scratch, period > 1 ? "(%s) (%" PRIu32 "x)" : "%s (%" PRIu32 "x)",
+                                name, times);
         used += strlen(name) + 3;
-        bool has_room = !style->width || used + (i + 1 < len ? REST : 0) <= (size_t)style->width;
-        if (i >= LEAST_NAMES && (!has_room || (style->width && i >= STACK_NAMES)))
+        bool is_last = i + period * times >= len;
+        bool has_room = !style->width || used + (is_last ? 0 : REST) <= (size_t)style->width;
+        if (names >= LEAST_NAMES && (!has_room || (style->width && names >= STACK_NAMES)))
             break;
         out_str(out, i ? " < " : "");
         text_name(out, name);

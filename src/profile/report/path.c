@@ -176,21 +176,6 @@ static void path_part(struct out *out, const char **before, double ns, double al
     *before = ", ";
 }
 
-/* How much of the path says what the end hung on. */
-static void path_known(struct out *out, const struct schedule_path *p, double all)
-{
-    double open = schedule_open_ns(p);
-    const char *before = "; ";
-    if (!(open > 0 && open >= all / 2000))
-        return;
-    out_printf(out, "Known    %.1f %% of the path", 100 * (all - open) / all);
-    path_part(out, &before, p->ended_ns[SCHEDULE_BY_UNKNOWN], all,
-              "are waits that ended for unknown reasons");
-    path_part(out, &before, p->ended_ns[SCHEDULE_BY_POLL], all,
-              "are polling, for a reason that is unknown");
-    out_char(out, '\n');
-}
-
 /* The first line: how long it took, and on whom that depended most. */
 static void path_answer(struct out *out, const struct path_report *t, double all)
 {
@@ -236,7 +221,17 @@ static void path_head(struct out *out, const struct path_report *t)
     path_part(out, &before, p->rest_ns, all,
               t->schedule->has_waits ? "in short waits or unaccounted" : "off the CPU");
     out_char(out, '\n');
-    path_known(out, p, all);
+    /* How much of it says what the end hung on. */
+    double open = schedule_open_ns(p);
+    if (open > 0 && open >= all / 2000) {
+        before = "; ";
+        out_printf(out, "Known    %.1f %% of the path", 100 * (all - open) / all);
+        path_part(out, &before, p->ended_ns[SCHEDULE_BY_UNKNOWN], all,
+                  "are waits that ended for unknown reasons");
+        path_part(out, &before, p->ended_ns[SCHEDULE_BY_POLL], all,
+                  "are polling, for a reason that is unknown");
+        out_char(out, '\n');
+    }
     out_printf(out, "Causes   %zu starts and ends of processes and threads, which are exact",
                causes[SCHEDULE_MADE] + causes[SCHEDULE_ENDED]);
     if (causes[SCHEDULE_RECORDED])

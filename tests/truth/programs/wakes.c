@@ -7,6 +7,8 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/timerfd.h>
 
 TRUTH_WORK(work)
 
@@ -18,16 +20,21 @@ enum way {
     WAY_CONDITION,
     WAY_SEMAPHORE,
     WAY_SIGWAIT,
+    WAY_TIMED,   /* a condition, in turns with a time limit */
+    WAY_TIMERFD, /* whose time the worker sets */
+    WAY_SHORT,   /* a flag, in naps too short to be kept */
+    WAY_SHARED,  /* a semaphore, between processes */
     WAYS
 };
-static const char *const NAMES[WAYS] = {"kill",      "eventfd",   "pipe",   "flag",
-                                        "condition", "semaphore", "sigwait"};
+static const char *const NAMES[WAYS] = {"kill",      "eventfd",   "pipe",    "flag",
+                                        "condition", "semaphore", "sigwait", "timed",
+                                        "timerfd",   "short",     "shared"};
 
 static enum way way;
-static int event, ends[2];
+static int event, timer, ends[2];
 static volatile sig_atomic_t was_told;
 static _Atomic int flag;
-static sem_t semaphore;
+static sem_t semaphore, *shared;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static pthread_t waiter;
@@ -42,6 +49,7 @@ static APART void await(void)
 {
     uint64_t value;
     int number;
+    struct timespec until;
     sigset_t set, before;
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
@@ -71,6 +79,26 @@ static APART void await(void)
         pthread_mutex_unlock(&lock);
         break;
     case WAY_SEMAPHORE: sem_wait(&semaphore); break;
+    case WAY_TIMED:
+        clock_gettime(CLOCK_REALTIME, &until);
+        pthread_mutex_lock(&lock);
+        while (!flag) {
+            until.tv_nsec += 30000000;
+            until.tv_sec += until.tv_nsec / 1000000000;
+            until.tv_nsec %= 1000000000;
+            pthread_cond_timedwait(&condition, &lock, &until);
+        }
+        pthread_mutex_unlock(&lock);
+        break;
+    case WAY_TIMERFD:
+        if (read(timer, &value, sizeof value) != sizeof value)
+            exit(90);
+        break;
+    case WAY_SHORT:
+        while (!flag)
+            usleep(30);
+        break;
+    case WAY_SHARED: sem_wait(shared); break;
     default: sigwait(&set, &number);
     }
 }
@@ -78,6 +106,7 @@ static APART void await(void)
 static APART void wake(void)
 {
     uint64_t one = 1;
+    const struct itimerspec soon = {.it_value = {.tv_nsec = 1000}};
     switch (way) {
     case WAY_EVENTFD:
         if (write(event, &one, sizeof one) != sizeof one)
@@ -87,7 +116,11 @@ static APART void wake(void)
         if (write(ends[1], "", 1) != 1)
             exit(90);
         break;
-    case WAY_FLAG: flag = 1; break;
+    case WAY_FLAG:
+    case WAY_SHORT: flag = 1; break;
+    case WAY_TIMERFD: timerfd_settime(timer, 0, &soon, NULL); break;
+    case WAY_SHARED: sem_post(shared); break;
+    case WAY_TIMED:
     case WAY_CONDITION:
         pthread_mutex_lock(&lock);
         flag = 1;
@@ -121,16 +154,28 @@ int main(int argc, char **argv)
     double start = truth_wall_s();
     for (way = 0; way < WAYS && (argc != 2 || strcmp(argv[1], NAMES[way])); way++)
         ;
-    if (way == WAYS || pipe(ends) || (event = eventfd(0, 0)) < 0 || sem_init(&semaphore, 0, 0))
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (way == WAYS || pipe(ends) || (event = eventfd(0, 0)) < 0 || sem_init(&semaphore, 0, 0) ||
+        shared == MAP_FAILED || sem_init(shared, 1, 0) ||
+        (timer = timerfd_create(CLOCK_MONOTONIC, 0)) < 0)
         return 90;
     signal(SIGUSR1, tell);
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    pthread_create(&waiter, NULL, waits, NULL);
-    pthread_create(&other, NULL, worker, NULL);
-    pthread_join(waiter, NULL);
+    pid_t child = way == WAY_SHARED ? fork() : 0;
+    if (way == WAY_SHARED && !child)
+        worker(NULL);
+    if (child)
+        waits(NULL);
+    else {
+        pthread_create(&waiter, NULL, waits, NULL);
+        pthread_create(&other, NULL, worker, NULL);
+        pthread_join(waiter, NULL);
+    }
     truth_say("wait", "all", truth_wall_s() - start);
     truth_end();
+    if (child)
+        kill(child, SIGKILL);
     return 0;
 }

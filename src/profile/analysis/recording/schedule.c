@@ -401,7 +401,7 @@ static void make_holes(struct making *m)
         for (; row < s->rows_len && s->rows[row].thread == i; row++) {
             const struct schedule_row *at = &s->rows[row];
             bool is_spin = at->spun_ns > 0 && !(at->cpu_ns > 0);
-            bool is_lost = s->has_ran && at->ran_ns < (double)r->slice_ns / 10;
+            bool is_lost = s->has_ran && at->ran_ns < (double)r->slice_ns / 10 && !(at->cpu_ns > 0);
             if (is_spin || is_lost) {
                 hole.is_poll |= is_spin;
                 continue;
@@ -968,7 +968,7 @@ bool schedule_make(struct schedule *s, const struct recording *r, struct arena *
     bool has_waits = recording_covers_waits(r);
     *s = (struct schedule){.recording = r, .has_gaps = has_waits && lost_waits(r)};
     s->has_waits = has_waits && !s->has_gaps;
-    s->has_ran = s->has_waits && r->turns.len;
+    s->has_ran = !s->has_waits || r->turns.len;
     if (!r->threads.len || !r->events.len || r->events.at[0].unit != RECORDING_UNIT_NS ||
         !r->length_ns || !r->slice_ns)
         return err_set(e,

@@ -77,7 +77,8 @@ void schedule_make_rows(struct schedule *s, struct arena *a)
         if (sample->event == s->event && !recording_is_wait(r, sample->node))
             vec_push(&placed, (struct placed_sample){sample->thread, sample->slice, i});
     }
-    for (uint32_t i = 0; i < r->turns.len; i++)
+    bool has_turns = s->has_waits && r->turns.len;
+    for (uint32_t i = 0; i < r->turns.len && has_turns; i++)
         vec_push(&placed, (struct placed_sample){r->turns.at[i].thread, r->turns.at[i].slice,
                                                  (uint32_t)r->samples.len + i});
     if (placed.len)
@@ -95,7 +96,7 @@ void schedule_make_rows(struct schedule *s, struct arena *a)
         double weight = (double)r->samples.at[p->sample].weight;
         bool is_spin = spins[r->samples.at[p->sample].node];
         *(is_spin ? &row->spun_ns : &row->cpu_ns) += weight;
-        row->ran_ns += r->turns.len ? 0 : weight;
+        row->ran_ns += has_turns ? 0 : weight;
         if (!is_spin)
             s->row_of[p->sample] = (uint32_t)(s->rows_len - 1);
     }
@@ -145,13 +146,24 @@ static void row_cpu(struct schedule_row *row, double ns, void *context)
     p->off_ns -= fmax(0, row->ran_ns - row->spun_ns) * ns / row->room_ns;
 }
 
-/* What a thread that runs was off a CPU: in waits too short to be kept, or that were lost. Where
- * switches were not reported, nothing says so; and switching takes its time. */
-static double stretch_off(const struct schedule *s, const struct schedule_point *p, double lasts)
+/* What a thread that runs was off a CPU: in waits too short to be kept, or that were lost. Of each
+ * lane alone, as one such wait is next to nothing, and so is what switching takes. Where switches
+ * were not reported, samples say it; and the job begins with the recorder's own work. */
+static void lane_off(struct schedule *s, const struct schedule_lane *l)
 {
-    static const double LEAST_NS = 4e6, PART = 0.05;
-    double off = lasts + p->off_ns, least = fmax(LEAST_NS, PART * lasts);
-    return s->has_ran && s->lanes_len > 1 && off >= least ? fmin(off, lasts) : 0;
+    static const double LEAST_NS = 4e6, PART = 0.05, PART_BY_SAMPLES = 0.1;
+    double all = 0, sum = 0, part = s->has_waits ? PART : PART_BY_SAMPLES;
+    for (uint32_t i = l->first; i < l->first + l->len; i++) {
+        struct schedule_point *p = &s->points[i];
+        bool is_start = i == l->first && !l->main, is_last = i + 1 == l->first + l->len;
+        double lasts = is_last ? 0 : (double)(s->points[i + 1].at_ns - p->at_ns);
+        bool counts = p->state == SCHEDULE_RUNS && !is_start && s->has_ran && s->lanes_len > 1;
+        p->off_ns = counts ? fmin(fmax(0, lasts + p->off_ns), lasts) : 0;
+        all += counts ? lasts : 0;
+        sum += p->off_ns;
+    }
+    for (uint32_t i = l->first; i < l->first + l->len; i++)
+        s->points[i].off_ns *= sum >= fmax(LEAST_NS, part * all);
 }
 
 /* All stretches in which a thread runs. */
@@ -181,14 +193,12 @@ void schedule_save(struct schedule *s, const double *saved)
         s->points[i].cpu_ns = s->points[i].saved_ns = s->points[i].off_ns = 0;
     points_each(s, row_room, false);
     points_each(s, row_cpu, true);
-    for (uint32_t i = 0; i < s->points_len; i++) {
-        struct schedule_point *p = &s->points[i];
-        uint32_t next = point_next(s, i);
-        double lasts = next == SCHEDULE_NONE ? 0 : (double)(s->points[next].at_ns - p->at_ns);
-        /* The job begins with the recorder's own work. */
-        bool is_start = i == s->lanes[p->lane].first && !s->lanes[p->lane].main;
-        p->off_ns = p->state == SCHEDULE_RUNS && !is_start ? stretch_off(s, p, lasts) : 0;
-    }
+    /* Records of waits may be wrong about that where some were lost. */
+    s->stray_ns = 0;
+    for (size_t i = 0; i < s->rows_len; i++)
+        s->stray_ns += s->rows[i].room_ns > 0 ? 0 : s->rows[i].saved_ns;
+    for (uint32_t i = 0; i < s->lanes_len; i++)
+        lane_off(s, &s->lanes[i]);
 }
 
 /* --- lengths --------------------------------------------------------------------------------- */
@@ -290,7 +300,7 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
     double *saves = ARENA_NEW(a, double, s->points_len + 1);
     double *share = ARENA_NEW(a, double, s->lanes_len + 1);
     double *spare = ARENA_NEW(a, double, s->lanes_len + 1);
-    double most = 0, late = 0;
+    double most = fmax(0, s->stray_ns), late = fmax(0, -s->stray_ns);
     for (uint32_t i = 0; i < s->points_len; i++) {
         uint32_t point = s->order[i], before = point_before(s, point);
         uint32_t next = point_next(s, point);
@@ -328,8 +338,9 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
         /* A sample may stand for more than the slice that it is in, where its thread had no CPU for
          * long: the saving is in the gaps, which are open. */
         spare[p->lane] += s->has_waits ? 0 : fmax(0, p->saved_ns - saves[point]);
-        most = fmax(most, (double)p->at_ns - time + saves[point] + spare[p->lane]);
-        late = fmax(late, time - (double)p->at_ns + fmax(-saves[point], 0));
+        most = fmax(most,
+                    (double)p->at_ns - time + saves[point] + spare[p->lane] + fmax(0, s->stray_ns));
+        late = fmax(late, time - (double)p->at_ns + fmax(-saves[point], 0) - fmin(0, s->stray_ns));
         uint32_t looks = bound == SCHEDULE_LATEST ? point_that_looks(s, point, is_needed, next_wait)
                                                   : SCHEDULE_NONE;
         if (looks != SCHEDULE_NONE)
