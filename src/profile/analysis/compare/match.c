@@ -131,8 +131,9 @@ void match_identities(struct match *match, const struct identities *old,
                             .kind = ARENA_NEW(a, uint8_t, new->len)};
     struct matcher m = {
         .match = match, .old = old, .new = new, .next = ARENA_NEW(&scratch, uint32_t, old->len)};
-    uint32_t left = new->len; /* new functions without a partner */
-    for (size_t i = 0; left && i < sizeof PASSES / sizeof *PASSES; i++) {
+    /* Functions without a partner, new and old. The first run of a set has no old ones. */
+    uint32_t left = new->len, alone = old->len;
+    for (size_t i = 0; left && alone && i < sizeof PASSES / sizeof *PASSES; i++) {
         left = 0;
         /* In lists by key, in the order of the table. */
         for (uint32_t k = m.old->len; k-- > 0;) {
@@ -155,6 +156,7 @@ void match_identities(struct match *match, const struct identities *old,
             }
             m.first.at[key] = m.next[partner];
             match_pair(m.match, partner, k, match_kind_of(&m.old->at[partner], &m.new->at[k]));
+            alone--;
         }
         intern_deinit(&m.keys);
         m.keys = (struct intern){0};
