@@ -156,10 +156,39 @@ void out_fixed(struct out *o, double value, int width, int decimals)
     out_end(o, digits_fixed(to, value, (unsigned)width, (unsigned)decimals));
 }
 
+/* What `%.15g` writes of a number with few decimals, as most amounts are; NULL for others. A whole
+ * number below 2^53 and a power of ten are exact, so that their quotient is the double that the
+ * decimal reads back as. Smaller numbers have an exponent. */
+static char *digits_short(char *to, double value)
+{
+    enum { MOST_DECIMALS = 9 };
+    const double most = 1e15 - 1, least = 1e-4;
+    double power = 1;
+    if (!(value >= least) && (value != 0 || 1 / value < 0))
+        return NULL;
+    for (unsigned decimals = 0; decimals <= MOST_DECIMALS; decimals++, power *= 10) {
+        if (value * power >= most)
+            return NULL;
+        uint64_t whole = (uint64_t)(value * power + 0.5), divisor = (uint64_t)power;
+        if ((double)whole / power != value)
+            continue;
+        to = digits_u64(to, whole / divisor, 0);
+        if (decimals)
+            *to++ = '.';
+        digits_put(to, whole % divisor, decimals);
+        return to + decimals;
+    }
+    return NULL;
+}
+
 /* 15 digits are enough for most doubles that people meet, 17 for every one. */
 void out_shortest(struct out *o, double value)
 {
-    char text[32];
+    char text[32], *end = digits_short(out_begin(o, DIGITS_ROOM), value);
+    if (end) {
+        out_end(o, end);
+        return;
+    }
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value)

@@ -49,6 +49,61 @@ CASE(test_fixed_many)
     }
 }
 
+/* The first of 15 to 17 digits that read back as the same number. */
+static void expect_shortest(double value)
+{
+    struct out o;
+    char expected[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(expected, sizeof expected, "%.*g", digits, value);
+        if (strtod(expected, NULL) == value)
+            break;
+    }
+    out_init(&o, -1);
+    out_shortest(&o, value);
+    out_char(&o, 0);
+    assert_string_equal(o.at, expected);
+    out_deinit(&o);
+}
+
+CASE(test_shortest)
+{
+    static const double edges[] = {0,
+                                   -0.0,
+                                   1,
+                                   -1,
+                                   0.1,
+                                   0.25,
+                                   1e-4,
+                                   9.9999e-5,
+                                   1e15,
+                                   1e14,
+                                   1.005,
+                                   123.4,
+                                   1e300,
+                                   1e-300,
+                                   5e-324,
+                                   1.0 / 3,
+                                   2.5e-4,
+                                   1e15 - 1,
+                                   1e15 - 2,
+                                   0.3 + 0.6,
+                                   1e22,
+                                   1e9 + 1e-6,
+                                   999999999999999.9};
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
+        expect_shortest(edges[i]);
+    struct draws d = draws_of("shortest");
+    static const double powers[] = {1,   10,  100, 1e3,  1e4,  1e5, 1e6,
+                                    1e7, 1e8, 1e9, 1e10, 1e12, 1e15};
+    for (int i = 0; i < 40000; i++) {
+        uint64_t drawn = draws_next(&d);
+        double whole = (double)(drawn >> (11 + drawn % 53));
+        expect_shortest(whole / powers[i % 13]);
+        expect_shortest(whole / 3);
+    }
+}
+
 CASE(test_integers)
 {
     static const uint64_t values[] = {0, 9, 10, 1234567, 12345678, UINT32_MAX, UINT64_MAX};
