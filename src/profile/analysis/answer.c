@@ -4,6 +4,7 @@
  *     0.262 s of CPU in 0.567 s: 29 % in memmove [libc.so.6], called by copy; 9 % in hash (a.c:7)
  *     0.079 s of CPU and 0.684 s off the CPU, all threads together, in 0.347 s: 51 % ready ...
  *     12.40 s of CPU a run, mean of 5 runs of 12.61 s: 3 % in parse
+ *     19.325 s of CPU in 21.073 s, 83 % of it by cc1: 17 % in the kernel (faults and interrupts)
  *
  * A share has its uncertainty where that is more than a tenth of it. Who called a leading function
  * is the nearest function of the project's own code through which more than half of its time came:
@@ -143,6 +144,18 @@ static const char *answer_deadlock(const struct recording *r, struct arena *a)
     return is_deadlock ? arena_printf(a, "deadlock%s; ", list) : "";
 }
 
+/* ", 83 % of it by cc1": of several programs, another one than was started leads. */
+static const char *answer_program(const struct recording_summary *run, struct arena *a)
+{
+    const struct recording *r = run->recording;
+    double all = run->weights->total + run->weights->aside;
+    if (run->programs_len < 2 || run->programs[0].samples < LEADS * all || !r->processes.len ||
+        !strcmp(run->programs[0].name, recording_program_name(r, &r->processes.at[0])))
+        return "";
+    return arena_printf(a, ", %.0f %% of it by %s", 100 * run->programs[0].samples / all,
+                        run->programs[0].name);
+}
+
 /* "0.262 s of CPU in 0.567 s", "4.00 s", "1000 cycles", "400 samples". */
 static const char *answer_amount(const struct summary *s, const struct functions *f,
                                  struct arena *a)
@@ -171,7 +184,8 @@ static const char *answer_amount(const struct summary *s, const struct functions
     return arena_printf(a, "%s%s in %.3f s%s", answer_deadlock(run->recording, a), ran,
                         (double)recording_last_end_ns(run->recording) / 1e9,
                         recording_hides_waits(run->recording) ? ", and it waited for the rest"
-                                                              : "");
+                        : off > 0                             ? ""
+                                                              : answer_program(run, a));
 }
 
 void summary_answer(struct summary *s, const struct attribution *t, struct names *names,
