@@ -458,7 +458,8 @@ class Running(Case):
     def interrupt(self, number, group):
         process = subprocess.Popen([monarc_path(), "run", self.build("busy.c"), "60"],
                                    cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   start_new_session=True)
+                                   start_new_session=True,
+                                   preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # a shell's & ignores it
         def ran():
             children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
             return any(is_running(pid, "busy") and cpu_seconds(pid) > 0.2 for pid in children)
