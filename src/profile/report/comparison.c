@@ -519,6 +519,7 @@ enum {
     ROW_TIME, /* old, new, margin, chance */
     ROW_TOTAL_TIME = ROW_TIME + 4,
     ROW_FOUND = ROW_TOTAL_TIME + 4,
+    ROW_INLINED,
     ROW_COLUMNS
 };
 static const char OLD_SHARE[] = "share of the old side's samples, 0 to 1";
@@ -553,6 +554,7 @@ static const struct column row_columns[ROW_COLUMNS] = {
     {"total_time_margin", MARGIN},
     {"total_time_chance", CHANCE},
     [ROW_FOUND] = {"is_found", "what is judged (summary.judged_by) changed, or calls did"},
+    [ROW_INLINED] = {"is_inlined", "its code in the functions that it was inlined into"},
 };
 const struct column_table comparison_columns = {"Columns", "diff", "functions", row_columns,
                                                 ROW_COLUMNS};
@@ -579,7 +581,7 @@ void comparison_csv(struct out *out, const struct report_input *in)
                       "new_self_share,self_chance,old_total_share,new_total_share,total_chance,"
                       "old_calls,new_calls,old_self_time,new_self_time,self_time_margin,"
                       "self_time_chance,old_total_time,new_total_time,total_time_margin,"
-                      "total_time_chance,is_found");
+                      "total_time_chance,is_found,is_inlined");
     csv_end(&csv.csv);
     for (uint32_t i = 0; i < c->len; i++) {
         const struct change *row = &c->rows[i];
@@ -593,7 +595,8 @@ void comparison_csv(struct out *out, const struct report_input *in)
             [ROW_OLD_LINKAGE] = field_text(is_old ? c->old->ids.at[row->old].name : NULL),
             [ROW_OLD_CALLS] = field_double(row->old_calls),
             [ROW_NEW_CALLS] = field_double(row->new_calls),
-            [ROW_FOUND] = field_bool(row->is_found)};
+            [ROW_FOUND] = field_bool(row->is_found),
+            [ROW_INLINED] = field_bool(id->is_inlined)};
         measured_fields(fields + ROW_SHARE, &row->self, false);
         measured_fields(fields + ROW_TOTAL_SHARE, &row->total, false);
         if (c->compares_time) {

@@ -22,6 +22,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Columns and the single spaces between them; two spaces separate groups. */
 enum {
@@ -33,6 +34,7 @@ enum {
 };
 
 static const double SHOWN_CHANGE = 0.05;
+static const char INLINED[] = " (inlined)";
 
 /* State that the functions of the table share. `arena` holds the remarks until the table is
  * printed. */
@@ -271,7 +273,8 @@ static void comparison_row_text(struct out *out, const struct comparison_layout 
     }
     if (c->compares_calls)
         comparison_calls_text(out, l, row);
-    int room = l->style->width - used - (int)strlen(remark) - 3 - 10 * is_inlined;
+    int room =
+        l->style->width - used - (int)strlen(remark) - 3 - (is_inlined ? (int)strlen(INLINED) : 0);
     if (l->style->width)
         text_symbol_within(out, name, room < LEAST_NAME ? LEAST_NAME : room);
     else
@@ -279,7 +282,7 @@ static void comparison_row_text(struct out *out, const struct comparison_layout 
     if (object && !change_identity(c, row)->is_made)
         text_object(out, object);
     if (is_inlined)
-        out_str(out, " (inlined)");
+        out_str(out, INLINED);
     if (*remark) {
         out_str(out, " (");
         text_name(out, remark);
@@ -425,6 +428,8 @@ static void markdown_row(struct out *out, const struct comparison *c, const stru
     const char *remark = comparison_remark(c, row, &scratch);
     out_str(out, "| ");
     text_markdown(out, change_name(c, row));
+    if (change_identity(c, row)->is_inlined)
+        out_str(out, INLINED);
     if (*remark) {
         out_str(out, " *(");
         text_markdown(out, remark);
