@@ -144,18 +144,6 @@ static const char *answer_deadlock(const struct recording *r, struct arena *a)
     return is_deadlock ? arena_printf(a, "deadlock%s; ", list) : "";
 }
 
-/* ", 83 % of it by cc1": of several programs, another one than was started leads. */
-static const char *answer_program(const struct recording_summary *run, struct arena *a)
-{
-    const struct recording *r = run->recording;
-    double all = run->weights->total + run->weights->aside;
-    if (run->programs_len < 2 || run->programs[0].samples < LEADS * all || !r->processes.len ||
-        !strcmp(run->programs[0].name, recording_program_name(r, &r->processes.at[0])))
-        return "";
-    return arena_printf(a, ", %.0f %% of it by %s", 100 * run->programs[0].samples / all,
-                        run->programs[0].name);
-}
-
 /* "0.262 s of CPU in 0.567 s", "4.00 s", "1000 cycles", "400 samples". */
 static const char *answer_amount(const struct summary *s, const struct functions *f,
                                  struct arena *a)
@@ -180,12 +168,17 @@ static const char *answer_amount(const struct summary *s, const struct functions
                             run->elapsed.mean);
     if (!run || run->chosen || !run->recording->length_ns)
         return ran;
+    const struct recording *r = run->recording;
+    const char *rest = recording_hides_waits(r) ? ", and it waited for the rest" : "";
+    double all = run->weights->total + run->weights->aside;
+    const struct recording_program *leads = run->programs;
+    bool is_other = run->programs_len > 1 && r->processes.len &&
+                    strcmp(leads->name, recording_program_name(r, &r->processes.at[0])) != 0;
+    if (!*rest && !(off > 0) && is_other && leads->samples >= LEADS * all)
+        rest = arena_printf(a, ", %.0f %% of it by %s", 100 * leads->samples / all, leads->name);
     /* Processes that outlived the program are in the sum, and so is the time that they took. */
-    return arena_printf(a, "%s%s in %.3f s%s", answer_deadlock(run->recording, a), ran,
-                        (double)recording_last_end_ns(run->recording) / 1e9,
-                        recording_hides_waits(run->recording) ? ", and it waited for the rest"
-                        : off > 0                             ? ""
-                                                              : answer_program(run, a));
+    return arena_printf(a, "%s%s in %.3f s%s", answer_deadlock(r, a), ran,
+                        (double)recording_last_end_ns(r) / 1e9, rest);
 }
 
 void summary_answer(struct summary *s, const struct attribution *t, struct names *names,
