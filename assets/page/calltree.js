@@ -109,8 +109,8 @@ class CallTree {
     }
 
     set(row, isOpen) {
-        if (this.chain[row])
-            this.isUnfolded[this.rows[row]] = 1;
+        for (let i = 0, node = this.rows[row]; i < this.chain[row]; i++, [node] = this.kids(node))
+            this.isUnfolded[node] = 1;
         this.isOpen[this.rows[row]] = isOpen && this.hasKids(this.rows[row]) ? 1 : 0;
         this.update(row);
     }

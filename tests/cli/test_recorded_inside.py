@@ -124,7 +124,7 @@ class Reports(Case):
                                        msg=(flags, name))
             self.assertGreater(rows["main"]["total_samples"] + rows["other"]["total_samples"], 0.95 * samples)
             self.assertGreater(rows["sorts"]["total_samples"], 0.9 * rows["compare"]["total_samples"])
-            tree = monarc("graph", "--tree", "--depth", "40", folder).stdout.decode()
+            tree = monarc("graph", "--tree", "--chains", "--depth", "40", folder).stdout.decode()
             for row in r" 1 > main\n", r" 2 +deep\n", r" 22 +> deep\n.* 23 +> busy\n", r" 2 +lands\n.* 3 +>? *busy\n":
                 self.assertRegex(tree, row)
             self.assertNotIn("callers are unknown", tree)

@@ -93,7 +93,7 @@ async function checkFirstGraph(visit, name, flat) {
     });
     same([over, outside], [[], 0], `${name}: the graph is in sight, and its labels are over nothing`);
     const functions = await visit.page.$eval("main .count", count => count.textContent), leftOut = Number(digits((/(\S+) smaller/.exec(functions) || ["", "0"])[1]));
-    ok(boxes <= 85 && (boxes >= 40 || !leftOut), `${name}: ${boxes} boxes at first`, functions);
+    ok(boxes <= 70 && (boxes >= 25 || !leftOut), `${name}: ${boxes} boxes at first`, functions);
     if (flat.summary.samples > 0 && boxes > 1)
         ok(heavy > 0 || !await visit.page.$("path.edge"), `${name}: the heaviest path is marked`);
 }
