@@ -9,7 +9,7 @@ class CallTree {
         this.tree = tree;
         this.details = details;
         this.isOpen = new Uint8Array(tree.len);
-        this.isUnfolded = new Uint8Array(tree.len); /* chains, by their first frame */
+        this.isUnfolded = new Uint8Array(tree.len); /* frames of chains that were opened */
         this.rows = [];
         this.depth = [];
         this.chain = [];
@@ -61,7 +61,7 @@ class CallTree {
         this.depth = [];
         this.chain = [];
         while (stack.length) {
-            let [node, depth, isOnly] = stack.pop();
+            const [node, depth, isOnly] = stack.pop();
             const [chain, end] = isOnly && depth > 0 ? this.chainFrom(node) : [0, node];
             if (depth >= 0) {
                 this.rows.push(node);

@@ -263,8 +263,7 @@ static void comparison_row_text(struct out *out, const struct comparison_layout 
 {
     const struct comparison *c = l->c;
     const char *name = change_name(c, row), *remark = comparison_remark(c, row, l->arena);
-    const char *object = change_identity(c, row)->object;
-    bool is_inlined = change_identity(c, row)->is_inlined;
+    const struct identity *id = change_identity(c, row);
     if (c->compares_samples && !c->by_share)
         comparison_times_text(out, l, row);
     else if (c->compares_samples) {
@@ -273,15 +272,15 @@ static void comparison_row_text(struct out *out, const struct comparison_layout 
     }
     if (c->compares_calls)
         comparison_calls_text(out, l, row);
-    int room =
-        l->style->width - used - (int)strlen(remark) - 3 - (is_inlined ? (int)strlen(INLINED) : 0);
+    int room = l->style->width - used - (int)strlen(remark) - 3 -
+               (id->is_inlined ? (int)strlen(INLINED) : 0);
     if (l->style->width)
         text_symbol_within(out, name, room < LEAST_NAME ? LEAST_NAME : room);
     else
         text_name(out, name);
-    if (object && !change_identity(c, row)->is_made)
-        text_object(out, object);
-    if (is_inlined)
+    if (id->object && !id->is_made)
+        text_object(out, id->object);
+    if (id->is_inlined)
         out_str(out, INLINED);
     if (*remark) {
         out_str(out, " (");

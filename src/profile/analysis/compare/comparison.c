@@ -504,8 +504,7 @@ static void total_judge(struct total_change *t, const struct comparison *c,
                                                      : 0;
     difference_make(&t->difference, &old, &new, &noise, w->noise);
     double error;
-    t->is_paired = total_pairs(t, noise.floor[w->noise], &error);
-    if (t->is_paired)
+    if (total_pairs(t, noise.floor[w->noise], &error))
         difference_pair(&t->difference, error, t->of_old->runs, c->rules.confidence);
     /* In this order: not judged, exact, within what runs differ by, beyond it. */
     bool is_more = t->new > t->old;

@@ -242,8 +242,7 @@ struct total_change {
     enum total_unit unit;
     double old, new; /* of an average run */
     struct difference difference;
-    bool is_paired; /* runs of the sides alternate, and were compared pair by pair, too */
-    double chance;  /* of so large a difference; negative: exact, or not judged */
+    double chance; /* of so large a difference; negative: exact, or not judged */
     enum total_verdict verdict;
     bool is_found;    /* it changed, and by enough to matter */
     const char *text; /* the verdict in words */
