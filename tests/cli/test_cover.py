@@ -342,6 +342,17 @@ class Programs(Case):
                              "thread_local part one(zero);\nint main()\n{\n    return one.at;\n}\nint never(int a)\n{\n"
                              "    part p(a);\n    return p.at;\n}\n", driver="g++")
         self.assertEqual([found[n][0] for n in (3, 6, 10, 11, 12)], [1, 1, 0, 0, 0])
+        # The initialisers' function is declared at the end of the source, where one of them may be.
+        found = self.made_up("ends.cc", "#include <cstdlib>\nstruct part { int at; part(int a) : at(a) {} ~part() { at = 0; } };\n"
+                             "__attribute__((init_priority(300))) part early(atoi(\"3\"));\nint main()\n{\n    return 0;\n}\n"
+                             "static part last(getenv(\"NO_SUCH_NAME\") ? 1 : atoi(\"2\"));\n", driver="g++")
+        self.assertEqual((found[3][0] > 0, found.get(8)), (True, (1, [0, 1])))
+        # A region that a macro has on one line: the line of its declaration is all of it.
+        found = self.made_up("single.c", "static int s;\nint main(int argc, char **argv)\n{\n    (void)argv;\n    if (argc > 5) {\n"
+                             "        _Pragma(\"omp parallel\") s = 3;\n    }\n    _Pragma(\"omp parallel\") if (argc > 5) s = 4;\n"
+                             "    return s;\n}\n", "-fopenmp", "-fprofile-update=atomic")
+        self.assertEqual(found.get(6), (0, []))
+        self.assertEqual(found[8][1][0], 0)
         found = self.made_up("loops.f90", "program p\n  integer :: i, s\n  s = 0\n  !$omp parallel do reduction(+:s)\n"
                              "  do i = 1, 10\n    s = s + i\n    if (i > 100) then\n      s = 0\n    end if\n  end do\n"
                              "  if (s /= 55) stop 1\nend program\n", "-fopenmp", "-fprofile-update=atomic", driver="gfortran")

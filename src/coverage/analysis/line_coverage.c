@@ -117,32 +117,67 @@ static void line_measure_unit(const struct coverage_unit *u, struct extent *exte
 
 /* ---- which functions, and which of them have lines of their own */
 
-/* Whether a line is the compiler's own, in a function that it made up: that of its declaration,
- * where it has no other extent. (GNAT's tasks and instances of generics have one.) gcc declares
- * what initialises variables of threads at the first of them, and has the code around the
- * initialisers at the end of the source, which is another function's last line. */
-static bool is_own_line(const struct notes *n, const struct notes_function *f, uint32_t file,
-                        uint32_t number)
+/* What is the compiler's own in a function that it made up: a line, and of the blocks on it those
+ * before `begin` and from `end` on. */
+struct own_code {
+    uint32_t file, line; /* NONE, 0: nothing */
+    uint32_t begin, end;
+};
+
+/* It is the line of the function's declaration, where that has no other extent. (GNAT's tasks and
+ * instances of generics have one.) Four kinds share that line with a person's code:
+ *
+ *   __tls_init            declared at the first of the threads' variables; what is around their
+ *                         initialisers is at the end of the source, another function's last line
+ *   ..._destruction_0ii   declared at the end of the source, where an initialiser may be: its own
+ *   ..._destruction_0v    are two tests of its arguments (none since gcc 14) and the return
+ *   ._omp_fn.             a region that a macro has on one line has its body there */
+static struct own_code own_code(const struct notes *n, const struct notes_function *f)
 {
-    bool is_of_threads = f->name && !strcmp(f->name, "__tls_init");
-    if (!f->is_artificial || file != f->file)
-        return false;
-    if (!is_of_threads || number <= f->end_line)
-        return !is_of_threads && number == f->start_line && f->end_line <= f->start_line;
-    for (uint32_t i = f->first_run; i < f->first_run + f->runs; i++)
-        for (uint32_t k = 0; k < n->runs.at[i].lines; k++)
-            if (n->lines.at[n->runs.at[i].first + k] > number)
-                return false;
-    return true;
+    const char *name = f->name ? f->name : "";
+    struct own_code own = {.file = f->file, .line = f->start_line};
+    if (!f->is_artificial)
+        return (struct own_code){.file = NONE};
+    uint32_t highest = 0, last_run = f->first_run + f->runs;
+    bool is_elsewhere = false;
+    for (uint32_t i = f->first_run; i < last_run; i++)
+        for (uint32_t k = 0; k < n->runs.at[i].lines; k++) {
+            uint32_t number = n->lines.at[n->runs.at[i].first + k];
+            highest = number > highest ? number : highest;
+            is_elsewhere |= number != f->start_line;
+        }
+    if (!strcmp(name, "__tls_init"))
+        own.line = highest > f->end_line ? highest : 0;
+    else if (f->end_line > f->start_line || (strstr(name, "._omp_fn.") && !is_elsewhere))
+        own.line = 0;
+    const char *tail = strstr(name, "_static_initialization_and_destruction_0");
+    if (tail) {
+        own.begin = tail[strlen(tail) - 1] == 'i' ? 4 : 2;
+        /* Blocks after the one that returns clean up. */
+        own.end = f->blocks;
+        for (uint32_t i = f->first_arc; i < f->first_arc + f->arcs; i++) {
+            const struct notes_arc *arc = &n->arcs.at[i];
+            if (arc->target == f->exit && !(arc->flags & NOTES_ARC_FAKE) && arc->source < own.end)
+                own.end = arc->source;
+        }
+    }
+    return own;
+}
+
+static bool is_own(const struct own_code *own, uint32_t file, uint32_t number, uint32_t block)
+{
+    return number && number == own->line && file == own->file &&
+           (block < own->begin || block >= own->end);
 }
 
 bool line_holds_body(const struct notes *n, const struct notes_function *f)
 {
-    bool is_declared = f->is_artificial && f->start_line;
-    for (uint32_t i = f->first_run; is_declared && i < f->first_run + f->runs; i++) {
+    struct own_code own = own_code(n, f);
+    for (uint32_t i = f->first_run; f->is_artificial && f->start_line && i < f->first_run + f->runs;
+         i++) {
         const struct notes_run *r = &n->runs.at[i];
         for (uint32_t k = 0; k < r->lines; k++)
-            if (!is_own_line(n, f, r->file, n->lines.at[r->first + k]))
+            if (!is_own(&own, r->file, n->lines.at[r->first + k], r->block))
                 return true;
     }
     return false;
@@ -236,7 +271,7 @@ static void attach(struct line_builder *b, uint32_t line, struct instance_block 
  *     gcov        counts on 3, 4 and 5, belongs to 5
  *     llvm-cov    counts on and belongs to 3, 4 and 5; its branches to 4, the last one named */
 static uint32_t add_block(struct line_builder *b, uint32_t instance, uint32_t block, uint32_t *run,
-                          uint32_t line)
+                          uint32_t line, const struct own_code *own)
 {
     struct function_instance *at = &b->out->instances.at[instance];
     const struct coverage_unit *unit = &b->units[at->unit];
@@ -262,7 +297,7 @@ static uint32_t add_block(struct line_builder *b, uint32_t instance, uint32_t bl
         bool names_any = !b->rules->keeps_bodies || !r->lines;
         for (uint32_t k = 0; k < r->lines; k++) {
             uint32_t number = n->lines.at[r->first + k];
-            if (b->rules->keeps_bodies && is_own_line(n, f, r->file, number))
+            if (b->rules->keeps_bodies && is_own(own, r->file, number, block))
                 continue;
             names_any = true;
             uint32_t index = add_to_line(b, instance, source, number, count, is_exceptional);
@@ -295,12 +330,13 @@ static void walk_function(struct line_builder *b, uint32_t instance)
     const struct notes *n = unit->notes;
     const struct notes_function *f = &n->functions.at[at->function];
     uint32_t end = f->first_run + f->runs, run = f->first_run, line = NONE;
+    struct own_code own = own_code(n, f);
     for (; !at->is_counted && at->state == FLOW_UNKNOWN && run < end; run++) {
         const struct notes_run *r = &n->runs.at[run];
         uint32_t source = r->file == NONE ? NONE : unit->sources[r->file];
         for (uint32_t k = 0; k < r->lines && source != NONE; k++) {
             uint32_t number = n->lines.at[r->first + k];
-            if (b->rules->keeps_bodies && is_own_line(n, f, r->file, number))
+            if (b->rules->keeps_bodies && is_own(&own, r->file, number, r->block))
                 continue;
             uint32_t index = line_at(b, source, number);
             b->found.at[index].flags |= LINE_UNKNOWN;
@@ -320,7 +356,7 @@ static void walk_function(struct line_builder *b, uint32_t instance)
                 at->returned -= flow_known_count(unit->flow->arcs.at[i]);
     }
     for (uint32_t block = 0; block < f->blocks; block++)
-        line = add_block(b, instance, block, &run, b->rules->carries_lines ? line : NONE);
+        line = add_block(b, instance, block, &run, b->rules->carries_lines ? line : NONE, &own);
 }
 
 /* ---- in order */
