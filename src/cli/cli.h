@@ -69,6 +69,13 @@ struct view_options {
     bool is_model; /* times along calls by gprof's model, not by recorded stacks */
 };
 
+/* What another command adds below a report that went well, from the session that the report is
+ * of. */
+struct view_addition {
+    void (*write)(const struct session *s, void *context, struct out *out);
+    void *context;
+};
+
 /* A command on a program and its profiles, from its arguments to its report. */
 struct view_job {
     void *request;                /* what report() gets; has its defaults */
@@ -76,6 +83,7 @@ struct view_job {
     bool (*report)(struct session *s, void *request, struct out *out, struct err *e);
     bool rows_are_lines;       /* what filters admit are lines, not functions */
     const char *const *output; /* of the request: the file that it may write; NULL: it never does */
+    const struct view_addition *addition; /* or NULL */
 };
 
 /* Makes the newest profile here the one operand, where none was given; it points into `newest`. */
@@ -86,6 +94,10 @@ MUST_CHECK bool operands_newest(struct operands *operands, struct session_newest
  * caller's: lists in it are freed by the command. */
 int view_run(const struct command *self, int argc, char **argv, const struct view_job *job,
              struct out *out, struct err *e);
+
+/* `monarc flat` with an addition. */
+int flat_run_adding(int argc, char **argv, const struct view_addition *addition, struct out *out,
+                    struct err *e);
 
 /* The second part of it, with the options read: for commands that have more than one such job. */
 int view_show(const struct command *self, struct operands *operands, const struct view_job *job,

@@ -25,6 +25,8 @@
 
 /* --- flat ------------------------------------------------------------------------------------ */
 
+extern const struct command command_flat;
+
 /* by_object, by_thread and by_process are three other tables, of which one is shown: that of
  * processes before that of threads, and this before that of objects. */
 struct flat_request {
@@ -146,15 +148,23 @@ static bool flat_report(struct session *s, void *request, struct out *out, struc
 }
 
 /* Functions that were inlined have rows in recordings, whose stacks tell them apart. */
-static int flat_run(const struct command *self, int argc, char **argv, struct out *out,
+int flat_run_adding(int argc, char **argv, const struct view_addition *addition, struct out *out,
                     struct err *e)
 {
     struct flat_request r = {
         .view.session = {.others = OTHERS_SELF, .names_inlined = true, .shows_labels = true}};
-    struct view_job job = {.request = &r, .options = &r.view, .report = flat_report};
-    int status = view_run(self, argc, argv, &job, out, e);
+    struct view_job job = {
+        .request = &r, .options = &r.view, .report = flat_report, .addition = addition};
+    int status = view_run(&command_flat, argc, argv, &job, out, e);
     vec_free(&r.base);
     return status;
+}
+
+static int flat_run(const struct command *self, int argc, char **argv, struct out *out,
+                    struct err *e)
+{
+    (void)self;
+    return flat_run_adding(argc, argv, NULL, out, e);
 }
 
 static const struct option_group FLAT_GROUPS[] = {

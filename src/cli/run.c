@@ -16,7 +16,7 @@
 #include "cli/run.h"
 
 #include "base/path.h"
-#include "session/diagnosed.h"
+#include "profile/analysis/diagnosis.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -26,8 +26,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-extern const struct command command_flat;
 
 /* What holds where the user says nothing, and what no request may exceed. */
 enum {
@@ -325,22 +323,9 @@ struct output_before run_look_at_output(void)
     return before;
 }
 
-/* Runs another command of ours as if it had been typed, and appends the lines if it went well. */
-static bool run_show(const struct command *report, const char **argv, const char *behind,
-                     struct out *out, int *status, struct err *e)
-{
-    int argc = 0;
-    while (argv[argc])
-        argc++;
-    *status = report->run(report, argc, (char **)argv, out, e);
-    if (!e->line[0])
-        out_str(out, behind);
-    return !e->line[0];
-}
-
 /* On standard output if that is free, otherwise on standard error. */
-bool run_report(const struct command *report, const char **argv, const char *behind,
-                const struct output_before *before, struct out *out, int *status, struct err *e)
+bool run_report(output_writer *write, void *context, const struct output_before *before,
+                struct out *out, struct err *e)
 {
     /* A report must not get among the program's results. A person sees which is which; a file shows
      * whether something was written; a pipe does not. */
@@ -349,38 +334,37 @@ bool run_report(const struct command *report, const char **argv, const char *beh
         !before || before->is_terminal ||
         (before->is_regular && fstat(STDOUT_FILENO, &st) == 0 && st.st_size <= before->at);
     if (is_free)
-        return run_show(report, argv, behind, out, status, e);
+        return write(context, out, e);
     struct out aside;
     out_init(&aside, STDERR_FILENO);
-    bool ok = run_show(report, argv, behind, &aside, status, e) &&
-              out_finish(&aside, "standard error", e);
+    bool ok = write(context, &aside, e) && out_finish(&aside, "standard error", e);
     out_deinit(&aside);
     return ok;
 }
 
 /* The names of a recording's warnings, or NULL: "1 warning: deadlock". A large recording is not
- * examined, as that takes time. hides_waits: it shows that the program waited, not for what. */
-static const char *run_warnings(struct run_request *r, const char *folder, bool *hides_waits)
+ * examined, as that takes time. */
+static const char *run_warnings(struct run_request *r, const struct session *s)
 {
     enum { MOST_BYTES = 32 << 20 };
-    struct diagnosed d = {0};
+    const struct recorded *from = &s->recorded;
+    const struct recording_diagnosis_input in = {&from->space, &s->functions, &from->weights,
+                                                 &from->stacks, &from->summary};
+    struct diagnosis d = {0};
     struct stat st;
     const char *list = NULL;
     unsigned len = 0;
-    *hides_waits = false;
-    if (stat(arena_printf(&r->arena, "%s/monarc.side", folder), &st) || st.st_size > MOST_BYTES)
+    if (stat(arena_printf(&r->arena, "%s/monarc.side", s->folder), &st) || st.st_size > MOST_BYTES)
         return NULL;
-    diagnosed_recording(&d, arena_printf(&r->arena, "%s", folder), &(struct diagnosed_options){0});
-    for (size_t i = 0; i < d.diagnosis.all.len; i++) {
-        const struct symptom *s = &d.diagnosis.all.at[i];
-        if (s->severity == SEVERITY_NOTE)
+    diagnose_run(&d, &in, &r->arena);
+    for (size_t i = 0; i < d.all.len; i++) {
+        const struct symptom *symptom = &d.all.at[i];
+        if (symptom->severity == SEVERITY_NOTE)
             continue;
         len++;
-        list = arena_printf(&r->arena, "%s%s%s", list ? list : "", list ? ", " : "", s->name);
+        list = arena_printf(&r->arena, "%s%s%s", list ? list : "", list ? ", " : "", symptom->name);
     }
-    if (!d.profile_error.line[0])
-        *hides_waits = recording_hides_waits(&d.session.recorded.recording);
-    diagnosed_close(&d);
+    diagnosis_deinit(&d);
     return len ? arena_printf(&r->arena, "\n%u warning%s: %s\n", len, len == 1 ? "" : "s", list)
                : NULL;
 }
@@ -397,40 +381,54 @@ static const char *run_with_waits(struct run_request *r)
     return arena_printf(&r->arena, "%s %s%s", line, r->argv[0], r->argv[1] ? " ..." : "");
 }
 
-/* Which reports answer what comes to mind next: of a recording with waits, those about waits; of
- * one that should have them, how to get them. */
-static const char *run_next(struct run_request *r, const char *folder)
+/* Warnings, and which reports answer what comes to mind next: of a recording with waits, those
+ * about waits; of one that should have them, how to get them. The session is the report's: opening
+ * a recording takes as long as the report. */
+static void run_next(const struct session *s, void *request, struct out *out)
 {
-    bool has_waits = false, hides_waits;
-    const char *warnings = run_warnings(r, folder, &hides_waits);
-    const char *first = hides_waits ? arena_printf(&r->arena, "%s    (what it waited for)\n      ",
-                                                   run_with_waits(r))
-                                    : "";
+    struct run_request *r = request;
+    const char *warnings = run_warnings(r, s), *folder = s->folder;
+    bool has_waits = false;
     for (size_t i = 0; i < r->choices.choices.len; i++)
         has_waits |= r->choices.choices.at[i].is_wall;
-    warnings = warnings ? warnings : "";
-    return has_waits ? arena_printf(&r->arena,
-                                    "%s\nNext: monarc waits %s    (what threads waited for)\n"
-                                    "      monarc path %s     (what the elapsed time depends on)\n"
-                                    "      monarc graph %s    (which calls led there)\n"
-                                    "      monarc doctor %s   (how far to trust it)\n",
-                                    warnings, folder, folder, folder, folder)
-                     : arena_printf(&r->arena,
-                                    "%s\nNext: %smonarc graph %s    (which calls led there)\n"
-                                    "      monarc lines %s    (line by line)\n"
-                                    "      monarc doctor %s   (how far to trust it)\n",
-                                    warnings, first, folder, folder, folder);
+    out_str(out, warnings ? warnings : "");
+    out_str(out, "\nNext: ");
+    if (has_waits)
+        out_printf(out,
+                   "monarc waits %s    (what threads waited for)\n"
+                   "      monarc path %s     (what the elapsed time depends on)\n"
+                   "      monarc graph %s    (which calls led there)\n",
+                   folder, folder, folder);
+    else if (recording_hides_waits(&s->recorded.recording))
+        out_printf(out, "%s    (what it waited for)\n      ", run_with_waits(r));
+    if (!has_waits)
+        out_printf(out,
+                   "monarc graph %s    (which calls led there)\n"
+                   "      monarc lines %s    (line by line)\n",
+                   folder, folder);
+    out_printf(out, "      monarc doctor %s   (how far to trust it)\n", folder);
+}
+
+struct run_flat {
+    struct run_request *request;
+    const char *folder;
+};
+
+static bool run_write_flat(void *context, struct out *out, struct err *e)
+{
+    const struct run_flat *flat = context;
+    const char *argv[] = {"flat", "--limit=30", "--no-pager", flat->folder, NULL};
+    flat_run_adding(4, (char **)argv, &(struct view_addition){run_next, flat->request}, out, e);
+    return !e->line[0];
 }
 
 /* Thirty rows, without a pager: the report follows the program's own output. */
 bool run_report_flat(struct run_request *r, const char *folder, const struct output_before *before,
                      struct out *out, struct err *e)
 {
-    const char *argv[] = {"flat", "--limit=30", "--no-pager", folder, NULL};
-    int status;
     run_tell_ranks(r);
     return r->no_report ||
-           run_report(&command_flat, argv, run_next(r, folder), before, out, &status, e);
+           run_report(run_write_flat, &(struct run_flat){r, folder}, before, out, e);
 }
 
 /* Counts of lines that the program took along. No failure of the run: a sentence on standard error

@@ -129,12 +129,10 @@ struct output_before {
 };
 struct output_before run_look_at_output(void);
 
-/* Shows what another command says: the report on standard output, or on standard error where it
- * would get among the program's results. `before` is NULL if the program had another output. `argv`
- * ends in NULL; argv[0] is the command's name. */
-MUST_CHECK bool run_report(const struct command *report, const char **argv, const char *behind,
-                           const struct output_before *before, struct out *out, int *status,
-                           struct err *e);
+/* Has a report written to standard output, or to standard error where it would get among the
+ * program's results. `before` is NULL if the program had another output. */
+MUST_CHECK bool run_report(output_writer *write, void *context, const struct output_before *before,
+                           struct out *out, struct err *e);
 
 /* The flat profile of a recording, unless nothing is to be shown. */
 MUST_CHECK bool run_report_flat(struct run_request *r, const char *folder,

@@ -50,6 +50,7 @@ struct series {
     off_t input_at;        /* -1: standard input cannot be read again */
     uint64_t random;
     bool is_interrupted;
+    int diff_status; /* exit status of the report of a comparison */
 };
 
 /* --- commands -------------------------------------------------------------------------------- */
@@ -380,25 +381,32 @@ static bool series_keep(struct series *s, struct err *e)
     return ok;
 }
 
-/* A series of one program has a flat profile of its mean, a comparison has a diff. */
+static bool series_write_diff(void *context, struct out *out, struct err *e)
+{
+    struct series *s = context;
+    const char *old = s->sides[0].folder.name, *new = s->sides[1].folder.name;
+    const char *argv[] = {"diff", "--no-pager", old, new, NULL};
+    s->diff_status = command_diff.run(&command_diff, 4, (char **)argv, out, e);
+    if (e->line[0])
+        return false;
+    out_printf(out,
+               "\nNext: monarc diff --all %s %s\n"
+               "      monarc flat %s    (or another report of either)\n",
+               old, new, new);
+    return true;
+}
+
+/* A series of one program has a flat profile of its mean, a comparison has a diff, of which a
+ * difference is no failure: monarc check gives a verdict. */
 static bool series_report(struct series *s, const struct output_before *before, struct out *out,
                           int *status, struct err *e)
 {
     struct run_request *r = s->request;
-    const struct series_side *old = &s->sides[0], *new = &s->sides[1];
     if (!r->compares)
-        return run_report_flat(r, old->folder.name, before, out, e);
-    const char *argv[] = {"diff", "--no-pager", old->folder.name, new->folder.name, NULL};
-    bool ok = r->no_report ||
-              run_report(&command_diff, argv,
-                         arena_printf(&r->arena,
-                                      "\nNext: monarc diff --all %s %s\n"
-                                      "      monarc flat %s    (or another report "
-                                      "of either)\n",
-                                      old->folder.name, new->folder.name, new->folder.name),
-                         before, out, status, e);
-    if (*status != EXIT_BAD)
-        *status = EXIT_FINE; /* a difference is no failure: monarc check gives a verdict */
+        return run_report_flat(r, s->sides[0].folder.name, before, out, e);
+    s->diff_status = *status;
+    bool ok = r->no_report || run_report(series_write_diff, s, before, out, e);
+    *status = s->diff_status == EXIT_BAD ? EXIT_BAD : EXIT_FINE;
     return ok;
 }
 

@@ -261,6 +261,8 @@ int view_show(const struct command *self, struct operands *operands, const struc
         ok = job->rows_are_lines || (s.folder && !o->session.names_inlined) ||
              filter_is_known(&o->filter, &s.names, o->session.program, e);
         ok = ok && view_report(&s, job, out, e);
+        if (ok && job->addition)
+            job->addition->write(&s, job->addition->context, out);
     }
     session_close(&s);
     return ok ? EXIT_FINE : EXIT_BAD;

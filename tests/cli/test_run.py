@@ -574,6 +574,15 @@ class Running(Case):
             shown = (done.stdout + done.stderr).decode()
             self.assertEqual(re.findall(r"(?m)^(?:Next:|     ) monarc (\w+) r ", shown), wanted)
 
+    def test_the_report_opens_the_recording_once(self):
+        """Warnings and what comes next are of the same session as the rows."""
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed")
+        subprocess.run(["strace", "-f", "-e", "trace=open,openat", "-o", "trace", monarc_path(), "run", "-o", "r",
+                        "sleep", "0.05"], cwd=self.dir, check=True, capture_output=True)
+        opened = re.findall(r'"[^"]*r/monarc\.side", O_RDONLY', (self.dir / "trace").read_text())
+        self.assertEqual(len(opened), 1, opened)
+
     def test_attached_with_descendants(self):
         self.attach_to_several("perf")
 
