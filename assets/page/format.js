@@ -29,7 +29,7 @@ function amountText(samples) {
     const amount = samples / s.rate;
     if (s.abbreviation !== "s")
         return `${amount.toPrecision(4)} ${s.dimension}`;
-    return `${amount.toFixed(s.rate > 1000 ? 6 : 3)} s`;
+    return `${amount.toFixed(s.decimals)} s`;
 }
 
 /* A percentage that never says 100 or 0 of what is not quite so. */

@@ -13,7 +13,7 @@ const VIEWS = [
     { id: "heatmap", title: "Heat map", show: showHeatMap, hasStrip: true, isThere: canFilter },
     { id: "ranks", title: "Ranks", show: showRanks, isThere: hasRanks },
     { id: "timeline", title: "Timeline", show: showTimeline, isThere: hasTimeline },
-    { id: "locks", title: "Waits", show: showLocks, isThere: () => page.profile && page.profile.locks },
+    { id: "waits", title: "Waits", show: showWaits, isThere: () => page.profile && page.profile.locks },
     { id: "source", title: "Source", show: showSource, isThere: () => page.files.name.length },
     { id: "comparison", title: "Comparison", show: showComparison, isThere: () => baseOf() },
     { id: "coverage", title: "Coverage", show: showCoverage, isThere: () => page.coverage },

@@ -174,14 +174,12 @@ function coverageRings() {
 /* --- what changed -------------------------------------------------------------------------------- */
 
 function comparisonVerdict() {
-    const base = baseOf(), rows = comparedRows(), s = page.profile.summary;
-    const count = verdict => rows.filter(row => row.verdict === verdict).length;
-    const hasTimes = s.rate > 0 && base.rate > 0 && s.dimension === base.dimension && base.samples > 0;
-    const now = hasTimes ? s.samples / s.rate : 0, then = hasTimes ? base.samples / base.rate : 0;
+    const base = baseOf(), { rows } = base;
+    const count = verdict => rows.name.filter((_, i) => verdictOf(i) === verdict).length, more = count("more"), less = count("less");
     return element("li", { class: "note" }, element("strong", {}, "comparison"),
-        hasTimes ? ` ${now.toFixed(3)} ${s.abbreviation}, was ${then.toFixed(3)} ${s.abbreviation} (${signed(100 * (now / then - 1), 1, " %")}); ` : " ",
-        `${counted(count("more"), "function")} with more time, ${countText(count("less"))} with less, ${countText(count("new"))} new, ${countText(count("gone"))} gone: `,
-        link({ view: "comparison" }, "which"));
+        base.answer ? ` ${plain(base.answer).replaceAll(" +- ", " ± ")}. ` : " ",
+        more || less ? `${counted(more, "function")} with more time, ${countText(less)} with less: ` : "No function changed for certain: ",
+        link({ view: "comparison" }, more || less ? "which" : "all of them"));
 }
 
 /* Judged by its gate, if there is one: what is not known counts against it. */

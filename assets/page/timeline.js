@@ -135,7 +135,7 @@ class Timeline {
     /* Full height: as busy as a thread can be, one sample a period. */
     drawLanes(sums, width) {
         const colours = ["--user", "--kernel", "--waiting"].map(name => this.style.getPropertyValue(name));
-        const full = page.summary.rate > 0 && page.summary.abbreviation === "s" ? page.summary.rate * this.length / width : 0;
+        const full = page.summary.rate > 0 && page.summary.abbreviation === "s" ? page.summary.rate / page.summary.runs * this.length / width : 0;
         const most = full || sums.reduce((l, r) => Math.max(l, r), 0) || 1;
         for (let lane = 0; lane < this.lanes.length; lane++)
             for (let x = 0; x < width; x++) {

@@ -67,7 +67,9 @@ struct html_data {
     struct coverage_session covered;
     struct coverage_gate gates[GATES];
     struct coverage_change change;
-    struct blame *blames; /* by source of the coverage */
+    struct blame *blames;              /* by source of the coverage */
+    struct run_set old_runs, new_runs; /* what `comparison` compares */
+    struct page_comparison comparison;
     struct page_profile profile;
     struct page_coverage coverage;
     struct page_input page;
@@ -101,6 +103,7 @@ static void html_base_options(struct html_options *base, const struct html_optio
                                                   .symbols = o->view.session.symbols,
                                                   .is_forced = o->view.session.is_forced,
                                                   .has_hosts = o->view.session.has_hosts,
+                                                  .recorded = o->view.session.recorded,
                                                   .no_demangle = o->view.session.no_demangle};
     base->cover = o->cover;
     base->cover.session.patch = NULL;
@@ -392,6 +395,34 @@ static const char *html_title_of(struct html_data *d, const struct html_options 
     return arena_printf(&d->arena, "Coverage of %s", *name ? name : operand);
 }
 
+/* A reason that the sides may differ besides the program; its text goes with the comparison's
+ * printer, the page comes later. */
+static void html_take_note(void *context, const char *sentence)
+{
+    struct html_data *d = context;
+    vec_push(&d->comparison.notes, arena_copy(&d->arena, sentence, strlen(sentence)));
+}
+
+/* As `monarc diff` compares them, run by run: the sides of the page are means of their runs, which
+ * do not say how much runs differ. So both are read once more, each run by itself, which takes less
+ * than what the page reads of them besides. Rules are those of diff without options; all rows are
+ * there, as the page chooses among them. */
+static bool html_compare(struct html_data *d, struct html_options *o, struct html_options *base,
+                         struct err *e)
+{
+    struct comparison_rules rules = {
+        .confidence = 0.99, .least = 0.01, .noise = NOISE_OF_RUNS, .shows_all = true};
+    struct side_names old = {.names = base->profile.at, .len = base->profile.len};
+    struct side_names new = {.names = o->profile.at, .len = o->profile.len};
+    if (!side_open(&d->old_runs, &base->view.session, &old, e) ||
+        !side_open(&d->new_runs, &o->view.session, &new, e))
+        return false;
+    comparison_make(&d->comparison.made, &d->old_runs, &d->new_runs, &rules, &d->arena);
+    comparison_notes(&d->comparison.made, html_take_note, d);
+    d->profile.comparison = &d->comparison;
+    return true;
+}
+
 /* The base is opened as the page's own data. */
 static bool html_open_base(struct html_data *d, struct html_options *o, struct err *e)
 {
@@ -408,6 +439,8 @@ static bool html_open_base(struct html_data *d, struct html_options *o, struct e
     if (!html_data_open(d->base, q, e))
         return false;
     d->profile.base = d->base->page.profile;
+    if (d->profile.base && d->page.profile && !html_compare(d, o, q, e))
+        return false;
     if (d->base->page.coverage && d->page.coverage) {
         d->coverage.base = &d->base->covered.result;
         coverage_change_make(&d->change, d->coverage.base, d->coverage.result);
@@ -482,6 +515,10 @@ static void html_data_close(struct html_data *d)
     }
     for (size_t i = 0; d->blames && i < d->covered.result.sources.len; i++)
         blame_deinit(&d->blames[i]);
+    comparison_deinit(&d->comparison.made);
+    vec_free(&d->comparison.notes);
+    run_set_deinit(&d->old_runs);
+    run_set_deinit(&d->new_runs);
     coverage_change_deinit(&d->change);
     diagnosis_deinit(&d->diagnosis);
     annotate_deinit(&d->code);

@@ -1,7 +1,7 @@
 /* An older measurement beside this one: functions, lines, and changes of covered lines.
  *
- * Functions are matched as `monarc diff` matches them (profile/analysis/compare), so that page and
- * diff never disagree about which are the same.
+ * Functions are compared by `monarc diff` itself (profile/analysis/compare): its rows, verdicts and
+ * words are the page's.
  *
  * Lines are shown by today's numbers. A line of the base is today's where the patch says so.
  * Without a patch it follows its function: where that extends over as many lines as it did, the
@@ -20,85 +20,121 @@
 #include "coverage/analysis/coverage_change.h"
 #include "profile/analysis/compare/comparison.h"
 
+#include <math.h>
 #include <string.h>
 
 /* --- functions ------------------------------------------------------------------------------- */
 
-/* null says that the base has no such function, which is not the same as 0. */
-static void base_amount(struct json *j, const struct flat_row *row, double amount)
+/* By function of the comparison's new side: the row of the page that it is; UINT32_MAX: none. A
+ * series is compared run by run, and shown as the mean of its runs, so that its functions are found
+ * by what they are known by. */
+static const uint32_t *base_page_rows(const struct page_rows *r, const struct comparison *c,
+                                      struct arena *a)
 {
-    if (row)
-        column_samples(j, amount);
+    struct identities shown;
+    struct match match;
+    identities_of(&shown, r->names.functions, r->profile->objects, a);
+    match_identities(&match, &c->new->ids, &shown, a);
+    uint32_t *row_of = ARENA_NEW(a, uint32_t, c->new->ids.len + 1);
+    memset(row_of, -1, (c->new->ids.len + 1) * sizeof *row_of);
+    for (uint32_t i = 0; i < r->all.len; i++) {
+        uint32_t function = match.old_of[r->all.at[i].function];
+        if (function != NO_FUNCTION && row_of[function] == UINT32_MAX)
+            row_of[function] = i;
+    }
+    return row_of;
+}
+
+/* A column of amounts in the unit of the comparison; null: it is not known. */
+static void base_amount(struct json *j, double amount, bool is_known)
+{
+    if (is_known)
+        json_double(j, amount);
     else
         json_none(j);
 }
 
-/* Rows that are NULL have no counterpart: null in each column. */
-static void base_rows_data(struct json *j, const struct flat_row **rows, size_t len)
+/* Totals of whole runs, in words, as the table above the rows of `monarc diff` has them. */
+static void base_totals_data(struct json *j, const struct comparison *c)
 {
-    COLUMN(j, "self", len, base_amount(j, rows[i], rows[i] ? rows[i]->self : 0));
-    COLUMN(j, "total", len, base_amount(j, rows[i], rows[i] ? rows[i]->total : 0));
-    COLUMN(j, "calls", len, base_amount(j, rows[i], rows[i] ? (double)rows[i]->calls : 0));
+    json_key(j, "totals"), json_begin(j, '[');
+    for (size_t i = 0; i < c->totals.len; i++) {
+        const struct total_change *t = &c->totals.at[i];
+        char old[32], new[32], size[32];
+        comparison_total_text(old, sizeof old, t, t->old);
+        comparison_total_text(new, sizeof new, t, t->new);
+        comparison_total_text(size, sizeof size, t, fabs(t->new - t->old));
+        json_begin(j, '{');
+        json_pair_str(j, "name", t->label);
+        json_pair_str(j, "old", old);
+        json_pair_str(j, "new", new);
+        json_pair_str(j, "size", size);
+        json_pair_double(j, "change", t->new - t->old);
+        json_pair_str(j, "verdict", t->text);
+        json_end(j);
+    }
+    json_end(j);
 }
 
-/* Columns run parallel to the rows of the page: row i of "self" is what function i had in the base.
- * Functions of the base without a counterpart follow in "gone", with names, since they have no row
- * to take one from. All figures are the base's own samples, to be divided by the base's own
- * rate. */
+/* The rows of the comparison as columns. Amounts are times of an average run or, where `by_share`,
+ * parts of the whole; "row" is the row of the page, -1 of what it has none for. */
+static void base_rows_data(struct json *j, const struct page_rows *r, const struct comparison *c,
+                           struct arena *a)
+{
+    const uint32_t *row_of = base_page_rows(r, c, a);
+    const struct change *rows = c->rows;
+    bool has_time = c->compares_samples, has_calls = c->compares_calls;
+    json_key(j, "rows"), json_begin(j, '{');
+    COLUMN(j, "row", c->len,
+           column_index(j, rows[i].new == NO_FUNCTION ? UINT32_MAX : row_of[rows[i].new]));
+    COLUMN(j, "name", c->len, json_str(j, change_name(c, &rows[i])));
+    COLUMN(j, "remark", c->len, json_str(j, comparison_remark(c, &rows[i], a)));
+    COLUMN(j, "self", c->len, base_amount(j, change_self(c, &rows[i])->new, has_time));
+    COLUMN(j, "self_old", c->len, base_amount(j, change_self(c, &rows[i])->old, has_time));
+    COLUMN(j, "self_meant", c->len, json_u64(j, change_self(c, &rows[i])->is_meant));
+    COLUMN(j, "margin", c->len,
+           base_amount(j, change_self(c, &rows[i])->margin,
+                       has_time && change_self(c, &rows[i])->margin >= 0));
+    COLUMN(j, "total", c->len, base_amount(j, change_total(c, &rows[i])->new, has_time));
+    COLUMN(j, "total_old", c->len, base_amount(j, change_total(c, &rows[i])->old, has_time));
+    COLUMN(j, "total_meant", c->len, json_u64(j, change_total(c, &rows[i])->is_meant));
+    COLUMN(j, "calls", c->len, base_amount(j, rows[i].new_calls, has_calls));
+    COLUMN(j, "calls_old", c->len, base_amount(j, rows[i].old_calls, has_calls));
+    COLUMN(j, "found", c->len, json_u64(j, rows[i].is_found));
+    json_end(j);
+}
+
+/* What the base is, as a whole, and the comparison with it. `samples` are the base's own, to be
+ * divided by its own rate. */
 void base_data(struct json *j, const struct page_rows *r)
 {
     const struct page_profile *base = r->profile->base;
+    const struct page_comparison *compared = r->profile->comparison;
     json_key(j, "base");
-    if (!base) {
+    if (!base || !compared) {
         json_none(j);
         return;
     }
+    const struct comparison *c = &compared->made;
+    struct amount_scale scale = comparison_scale(c);
     struct arena a = {0};
-    struct names names;
-    struct flat flat;
-    struct filter all = {0};
-    struct view_rules rules = {.sort = BY_SELF, .shows_all = false, .filter = &all};
-    names_init(&names, base->functions, base->demangle, &a);
-    flat_make(&flat, base->summary, base->graph, &names, &rules, &a);
-
-    /* Which function of the base is which of today's, and its row of the base's flat profile. */
-    struct identities old, new;
-    struct match match;
-    identities_of(&old, base->functions, NULL, &a);
-    identities_of(&new, r->names.functions, NULL, &a);
-    match_identities(&match, &old, &new, &a);
-    uint32_t *row_of = ARENA_NEW(&a, uint32_t, old.len);
-    memset(row_of, -1, old.len * sizeof *row_of);
-    for (uint32_t i = 0; i < flat.len; i++)
-        row_of[flat.rows[i].function] = i;
-
-    const struct flat_row **rows = ARENA_NEW(&a, const struct flat_row *, r->measured);
-    bool *is_taken = ARENA_NEW(&a, bool, flat.len);
-    for (uint32_t i = 0; i < r->measured; i++) {
-        uint32_t function = match.old_of[r->all.at[i].function];
-        uint32_t row = function == NO_FUNCTION ? UINT32_MAX : row_of[function];
-        if (row == UINT32_MAX)
-            continue;
-        rows[i] = &flat.rows[row];
-        is_taken[row] = true;
-    }
-    const struct flat_row **gone = ARENA_NEW(&a, const struct flat_row *, flat.len);
-    size_t gone_len = 0;
-    for (uint32_t i = 0; i < flat.len; i++)
-        if (!is_taken[i])
-            gone[gone_len++] = &flat.rows[i];
-
     json_begin(j, '{');
     json_pair_str(j, "profile", base->summary->profiles[0]);
     json_pair_double(j, "samples", base->summary->samples);
     json_pair_double(j, "effective", base->summary->effective);
     json_pair_double(j, "rate", base->summary->rate);
     json_pair_str(j, "dimension", base->summary->dimension);
-    base_rows_data(j, rows, r->measured);
-    json_key(j, "gone"), json_begin(j, '{');
-    COLUMN(j, "name", gone_len, json_str(j, names_get(&names, gone[i]->function)));
-    base_rows_data(j, gone, gone_len);
+    json_pair_str(j, "answer", comparison_answer(c, &a));
+    json_key(j, "notes"), json_begin(j, '[');
+    for (size_t i = 0; i < compared->notes.len; i++)
+        json_str(j, compared->notes.at[i]);
     json_end(j);
+    json_key(j, "by_share"), json_bool(j, c->by_share);
+    json_pair_double(j, "factor", c->by_share ? 100 : scale.factor);
+    json_pair_str(j, "unit", c->by_share ? "%" : scale.unit);
+    json_pair_u64(j, "digits", c->by_share ? 2 : (uint64_t)scale.digits);
+    base_totals_data(j, c);
+    base_rows_data(j, r, c, &a);
     json_end(j);
     arena_deinit(&a);
 }

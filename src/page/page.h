@@ -15,6 +15,7 @@
 #include "output/out.h"
 #include "coverage/analysis/coverage_change.h"
 #include "coverage/analysis/coverage_result.h"
+#include "profile/analysis/compare/comparison.h"
 #include "profile/analysis/diagnosis.h"
 #include "profile/analysis/recording/call_tree.h"
 #include "profile/analysis/recording/locks.h"
@@ -24,10 +25,17 @@
 #include "profile/analysis/tables.h"
 #include "source/source.h"
 
+/* What `monarc diff` says of the two measurements: all rows, in its order. */
+struct page_comparison {
+    struct comparison made;
+    VEC(const char *) notes; /* caveats, as sentences */
+};
+
 /* A program with its profiles, or a recording. All pointers are borrowed and must outlive the
  * page. */
 struct page_profile {
-    const struct page_profile *base; /* an older one, to compare with; or NULL */
+    const struct page_profile *base;          /* an older one, to compare with; or NULL */
+    const struct page_comparison *comparison; /* with that one; NULL without it */
     const struct summary *summary;
     struct graph *graph;
     const struct functions *functions;

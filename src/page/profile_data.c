@@ -174,6 +174,8 @@ static void profile_summary_data(struct json *j, const struct page_profile *p)
     json_pair_double(j, "profiler", s->profiler);
     json_pair_double(j, "effective", s->effective);
     json_pair_double(j, "rate", s->rate);
+    json_pair_u64(j, "runs", summary_runs(s));
+    json_pair_u64(j, "decimals", (uint64_t)summary_decimals(s));
     json_pair_str(j, "dimension", s->dimension);
     json_key(j, "abbreviation"), json_str_n(j, &s->abbreviation, s->abbreviation ? 1 : 0);
     column_begin(j, "others");

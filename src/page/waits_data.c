@@ -1,9 +1,11 @@
 /* What threads waited for, and the critical path: the members "locks" and "path" of a profile.
  *
  *     locks    rows     ─┬ waiters   a row's number, stack, waits, ns
- *                        └ holders   a row's number, depth (a tree, depth first), stack, what it
- * did stacks     lists of numbers of names, innermost first path     steps      from the start to
- * the end: thread, times, how the path came there threads    those on it, and slack of the others
+ *                        ├ wakers    a row's number, who, waits, ns
+ *                        └ holders   a row's number, depth (a tree, depth first), stack, doing
+ *              stacks    lists of numbers of names, innermost first
+ *     path     steps     from the start to the end: thread, times, how the path came there
+ *              threads   those on it, and slack of the others
  *
  * Both are the tables of 'monarc waits', 'monarc waits --files' and 'monarc path', as they are: the
  * page sorts and draws. Rows of locks come first, then files. Times are in nanoseconds. A recording
@@ -94,13 +96,13 @@ static void waits_stacks_data(struct json *j, struct waits_rows *rows)
         json_end(j);                                                         \
     } while (0)
 
-/* Functions without a name of a lock are by name, as all others here. */
-static void waits_json_function(struct json *j, const struct waits_row *row)
+/* Functions stand by name. */
+static void waits_json_function(struct json *j, const struct locks *t, uint32_t function)
 {
-    if (row->lock->function == NO_FUNCTION)
+    if (function == NO_FUNCTION)
         json_none(j);
     else
-        json_str(j, names_text(row->table->names, row->lock->function));
+        json_str(j, names_text(t->names, function));
 }
 
 void waits_data(struct json *j, const struct page_profile *p)
@@ -120,7 +122,8 @@ void waits_data(struct json *j, const struct page_profile *p)
         json_pair_u64(j, "unseen_ns", p->locks->unseen_ns);
         COLUMN(j, "kind", rows.all.len, json_str(j, rows.all.at[i].lock->kind));
         COLUMN(j, "name", rows.all.len, json_str(j, rows.all.at[i].lock->name));
-        COLUMN(j, "function", rows.all.len, waits_json_function(j, &rows.all.at[i]));
+        COLUMN(j, "function", rows.all.len,
+               waits_json_function(j, rows.all.at[i].table, rows.all.at[i].lock->function));
         COLUMN(j, "objects", rows.all.len, json_u64(j, rows.all.at[i].lock->objects));
         COLUMN(j, "is_io", rows.all.len, json_u64(j, rows.all.at[i].table->is_io));
         COLUMN(j, "is_lock", rows.all.len, json_u64(j, rows.all.at[i].lock->is_lock));
@@ -141,6 +144,17 @@ void waits_data(struct json *j, const struct page_profile *p)
                 json_i64(j, waits_stack(&rows, of, of->lock->waiters[k].stack)));
         EACH_OF(j, "waits", waiters, json_u64(j, of->lock->waiters[k].waits));
         EACH_OF(j, "ns", waiters, json_u64(j, of->lock->waiters[k].ns));
+        json_end(j);
+        json_key(j, "wakers"), json_begin(j, '{');
+        EACH_OF(j, "row", wakers, json_u64(j, row));
+        EACH_OF(j, "woken", wakers, json_u64(j, of->lock->wakers[k].woken));
+        EACH_OF(j, "function", wakers,
+                waits_json_function(j, of->table, of->lock->wakers[k].function));
+        EACH_OF(j, "threads", wakers, json_u64(j, of->lock->wakers[k].threads));
+        EACH_OF(j, "tid", wakers, json_u64(j, of->lock->wakers[k].tid));
+        EACH_OF(j, "thread", wakers, json_str(j, of->lock->wakers[k].thread));
+        EACH_OF(j, "waits", wakers, json_u64(j, of->lock->wakers[k].waits));
+        EACH_OF(j, "ns", wakers, json_u64(j, of->lock->wakers[k].ns));
         json_end(j);
         json_key(j, "holders"), json_begin(j, '{');
         EACH_OF(j, "row", holders, json_u64(j, row));

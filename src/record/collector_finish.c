@@ -175,7 +175,7 @@ enum {
 
 #define KERNEL_PLACED                                                                          \
     "time in the kernel, which this user may not sample: the amount is the kernel's own, its " \
-    "places are estimated from %" PRIu64 " probes, %" PRIu64 " of them in system calls"
+    "places are estimated from probes"
 
 #define KERNEL_FAULTS ", and from page faults"
 
@@ -363,9 +363,8 @@ static void finish_kernel_time(struct collector *c, struct recording *out)
     }
     uint64_t met = counts[COLLECTOR_PROBE_USER] + counts[COLLECTOR_PROBE_CALL];
     if (placed) {
-        const char *faults = counts[COLLECTOR_PROBE_FAULTS] ? KERNEL_FAULTS : "";
-        const char *text = arena_printf(&out->arena, KERNEL_PLACED "%s", met,
-                                        counts[COLLECTOR_PROBE_CALL], faults);
+        const char *text = finish_text(
+            out, counts[COLLECTOR_PROBE_FAULTS] ? KERNEL_PLACED KERNEL_FAULTS : KERNEL_PLACED);
         vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_KERNEL, met, placed, text});
     }
     double unplaced = kernel_leave(c, out, left, all, slice);

@@ -448,9 +448,7 @@ static bool monitor_attach(struct monitor *m, struct err *e)
     "CPU time of programs that were not followed just before they exited, and of what they " \
     "started; known in sum only"
 
-#define SWITCHING                                                             \
-    "CPU time of context switches, during which the clock of samples stands " \
-    "still: %" PRIu64 " times"
+#define SWITCHING "CPU time of context switches, during which the clock of samples stands still"
 
 /* By ptrace, the unassigned rest is what untraced programs used after their last reading, and what
  * they started. False: there are none. */
@@ -509,10 +507,12 @@ static void monitor_account(const struct monitor *m, struct recording *out)
                             ? (is_alone ? UNPLACED_ALONE : UNPLACED)
                             : (is_alone ? UNPLACED_ALONE SEES_MORE : UNPLACED SEES_MORE);
     uint64_t switches = collector_accounts(m->collector).switches;
-    if (!is_ptrace && switches * A_SWITCH_NS >= (out->threads.len + 1) * A_THREAD_NS &&
-        switches * MOST_OF_SWITCH_NS >= all - seen)
-        cause = arena_printf(&out->arena, SWITCHING, switches);
-    vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_UNPLACED, 0, all - seen, cause});
+    bool is_switching = !is_ptrace &&
+                        switches * A_SWITCH_NS >= (out->threads.len + 1) * A_THREAD_NS &&
+                        switches * MOST_OF_SWITCH_NS >= all - seen;
+    vec_push(&out->losses,
+             (struct recording_loss){RECORDING_LOST_UNPLACED, is_switching ? switches : 0,
+                                     all - seen, is_switching ? SWITCHING : cause});
 }
 
 /* What /proc/cpuinfo calls the first CPU: times of different ones are not to be compared. */

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -168,6 +169,19 @@ class Series(unittest.TestCase):
         self.assertIn("spin", rows)
         # The program alone finds what was recorded of it.
         self.assertEqual(monarc_json("flat", self.program, cwd=self.dir)["profiles"], ["p.monarc"])
+
+    @slow
+    def test_losses(self):
+        """What several runs miss for one reason is said once, however much each of them missed."""
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "n.c").write_text("#include <unistd.h>\nint main(void) { for (int i = 0; i < 4000; i++) usleep(1); }\n")
+            subprocess.run([*CC, "-o", "n", "n.c"], cwd=folder, check=True)
+            monarc("run", "--no-report", "--repeat", "3", "-o", "n.monarc", "./n", cwd=folder)
+            reasons = [loss["text"] for loss in monarc_json("info", "n.monarc", cwd=folder)["files"][0]["losses"]]
+            runs = [loss for i in (1, 2, 3) for loss in
+                    monarc_json("info", f"n.monarc/run-{i}", cwd=folder)["files"][0]["losses"]]
+            self.assertGreater(len(runs), 0)
+            self.assertEqual(len(reasons), len({re.sub("[0-9]+", "N", text) for text in reasons}), reasons)
 
     @slow
     def test_every_report(self):

@@ -8,6 +8,7 @@ import re
 
 import made
 from laws import NOTHING
+from same_laws import page_blocks
 from table import PERIOD, SINGLE, flat, functions, law
 
 ALL = SINGLE + ("several", "series")
@@ -218,6 +219,25 @@ def series_is_its_runs(subject):
             subject.equal(total["new"], total["old"], total["name"])
     for row in table["functions"]:
         subject.equal(row["self_time"]["new"], row["self_time"]["old"], row["name"])
+
+
+@law("series")
+def series_runs_compared(subject):
+    """diff of two runs has each function of either once, in every form, and the times of flat on both sides."""
+    old, new = "r.monarc/run-1", f"r.monarc/run-{len(subject.heaps)}"
+    rows = json.loads(subject.run("diff", "--all", "--json", old, new, status=(0, 1)).stdout)["functions"]
+    for form in "text", "csv", "markdown":
+        subject.run("diff", "--all", "--no-pager", "--format", form, old, new, status=(0, 1))
+    if any("self_time" not in r for r in rows):
+        return NOTHING
+    for side, run in ("old", old), ("new", new):
+        wanted = sorted(f["self_time"] for f in subject.json("flat", "--all", run)["functions"] if f["self_time"])
+        subject.equal(sorted(r["self_time"][side] for r in rows if r["self_time"][side]), wanted, f"self times of {side}")
+    subject.run("html", "-o", "x.html", "--base", old, new)
+    shown = page_blocks(subject.folder / "x.html")["data"]["profile"]["base"]["rows"]
+    subject.equal(sorted(zip(shown["name"], shown["self_old"], shown["self"])),
+                  sorted((r["name"], r["self_time"]["old"], r["self_time"]["new"]) for r in rows), "rows of the page")
+    return None
 
 
 @law("series")

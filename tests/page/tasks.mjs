@@ -60,11 +60,15 @@ async function whatDidItWaitFor(person, task) {
     ok(rows.slice(at + 2).some(text => /\[waiting\] \w+/.test(text)), "a wait: and the call that waits", rows.join("; "));
     await person.click("nav a[data-view=chart]");
     ok((await person.see("p.frame")).length === 1, "a wait: the stack chart shows when");
+    await person.click("nav a[data-view=waits]");
+    const [longest] = person.visit.entry.waits.rows, woken = await person.see("section.waits table:last-of-type tbody td:nth-child(2)");
+    ok((await person.see("section.waits h2"))[0].startsWith(longest.kind), "a wait: the longest comes first");
+    same(woken, (longest.wakers.length ? longest.wakers : longest.waiters).map(of => String(of.waits)), "a wait: who ended how many");
 }
 
 /* What the holder of the lock did is in sight as soon as the waits are; another row is an arrow away. */
 async function whoHeldTheLock(person, task) {
-    await person.click("nav a[data-view=locks]");
+    await person.click("nav a[data-view=waits]");
     const rows = await person.see("table.rows tbody tr:not(.spacer)"), panel = (await person.see("section.waits")).join(" ");
     ok(rows[0] && rows[0].includes(task.lock), `a lock: ${task.lock} is the first row`, rows.join("; "));
     ok(panel.includes(task.answer) && panel.includes(task.waiter), `a lock: ${task.answer} held it, ${task.waiter} waited`, panel);

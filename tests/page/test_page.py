@@ -174,6 +174,7 @@ def waiting_requests(folder):
     if monarc("run", "--no-report", "--off-cpu", "-o", "r.monarc", "./requests", cwd=folder).returncode:
         return None
     return entry("r.html", "r.monarc", cwd=folder, flat=monarc_json("flat", "--all", "r.monarc", cwd=folder),
+                 waits=monarc_json("waits", "r.monarc", cwd=folder),
                  task={"kind": "wait", "of": "handle_request", "answer": "ask_database"})
 
 

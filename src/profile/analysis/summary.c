@@ -358,6 +358,21 @@ static struct interval interval_by_error(const struct summary *s, double samples
     return share_interval_of(share, error / s->samples);
 }
 
+uint32_t summary_runs(const struct summary *s)
+{
+    return s->run ? recording_count(s->run->recording) : 1;
+}
+
+/* One more for each power of ten above 1000 samples a unit; of a series the rate is that of all
+ * runs together, and a mean run has its part. */
+int summary_decimals(const struct summary *s)
+{
+    int decimals = 3;
+    for (double rate = 1000; rate < s->rate / summary_runs(s) && decimals < 6; rate *= 10)
+        decimals++;
+    return decimals;
+}
+
 /* CPU time that no sample says the place of may all be of one function, or none of it: threads that
  * leave the CPU all the time are sampled where they stay for longer, and buffers overflow where
  * samples are many. What is too little to be reported as a loss counts where it is more than the

@@ -178,6 +178,12 @@ static inline double summary_time(const struct summary *s, double samples)
     return s->rate > 0 ? samples / s->rate : 0;
 }
 
+/* How many runs the samples are of. */
+uint32_t summary_runs(const struct summary *s);
+
+/* Decimals of a column of times, so that one sample is never lost in rounding: 3 to 6. */
+int summary_decimals(const struct summary *s);
+
 /* A share of all samples, 0 to 1. */
 static inline double summary_share(const struct summary *s, double samples)
 {

@@ -110,12 +110,12 @@ static struct text_columns text_layout(const struct annotated *t, const struct t
     if (annotate_has_samples(t)) {
         text_column(&l, LINE_HEAT, 6, 2);
         text_column(&l, s->rate > 0 ? LINE_TIME : LINE_SAMPLES, 9,
-                    s->rate > 0 ? text_time_decimals(s) : 2);
+                    s->rate > 0 ? summary_decimals(s) : 2);
     }
     /* Beside self, as a reader goes down from totals to what the line itself took. */
     if (annotate_has_samples(t) && t->source->has_totals) {
         text_column(&l, LINE_TOTAL_PERCENT, 6, 2);
-        text_column(&l, LINE_TOTAL, 9, s->rate > 0 ? text_time_decimals(s) : 2);
+        text_column(&l, LINE_TOTAL, 9, s->rate > 0 ? summary_decimals(s) : 2);
     }
     if (s->calls)
         text_column(&l, LINE_CALLS, 10, 0);

@@ -88,7 +88,7 @@ static struct text_columns lay_out(const struct call_report *r, const struct tex
                                      : s->abbreviation ? s->abbreviation
                                                        : '?'};
     double most = has_time ? summary_time(s, s->samples) : s->samples;
-    int decimals = has_time ? text_time_decimals(s) : 2;
+    int decimals = has_time ? summary_decimals(s) : 2;
     int time = text_digits((uint64_t)most) + decimals + 1;
     time = time < 7 ? 7 : time;
     text_column(&l, CALL_SHARE, 6, 2);

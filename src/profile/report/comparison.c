@@ -43,34 +43,6 @@ void comparison_growth_text(char *into, size_t size, const struct change *row)
                  growth);
 }
 
-/* "No samples in old" is not "new": a function that was not sampled may well have been there, and
- * short functions come and go by chance. Only counted calls prove that code did not run. For what
- * was moved the file is named if its last part differs, else the object it came from. */
-const char *comparison_remark(const struct comparison *c, const struct change *row, struct arena *a)
-{
-    bool is_counted = c->compares_calls && row->old_calls + row->new_calls > 0;
-    if (row->kind == CHANGE_NEW)
-        return is_counted ? "new" : "no samples in old";
-    if (row->kind == CHANGE_GONE)
-        return is_counted ? "gone" : "no samples in new";
-    const struct identity *old = &c->old->ids.at[row->old];
-    const struct identity *new = &c->new->ids.at[row->new];
-    if (row->kind == CHANGE_KEPT && old->is_inlined != new->is_inlined)
-        return old->is_inlined ? "was inlined" : "not inlined in old";
-    if (row->kind == CHANGE_KEPT)
-        return "";
-    if (row->kind == CHANGE_RENAMED) {
-        const char *shown = c->old->functions[row->old].shown;
-        return arena_printf(a, "was %s", shown ? shown : old->name);
-    }
-    bool has_file =
-        old->file && new->file &&strcmp(path_tail(old->file, 1), path_tail(new->file, 1));
-    const char *from = has_file      ? path_tail(old->file, 1)
-                       : old->object ? old->object
-                                     : "the program";
-    return arena_printf(a, "was in %s", from);
-}
-
 /* Comparisons of functions and of lines share everything but this word. */
 const char *comparison_row_word(const struct comparison *c)
 {
@@ -264,42 +236,6 @@ void comparison_notes(const struct comparison *c,
     if (!c->has_renames)
         comparison_note(&to, "too many functions are new or gone to look for renamed ones");
     arena_deinit(&to.arena);
-}
-
-/* --- amounts --------------------------------------------------------------------------------- */
-
-/* Chosen by the largest self time of either side, once for the whole table: rows of one column must
- * compare without reading units. Events get k and M from 10,000 and 1,000,000 on. */
-struct amount_scale comparison_scale(const struct comparison *c)
-{
-    bool is_time = !strcmp(c->new->dimension, "seconds");
-    double most = 0;
-    for (uint32_t i = 0; i < c->len; i++)
-        most = fmax(most, fmax(c->rows[i].self_time.old, c->rows[i].self_time.new));
-    if (is_time && most >= 0.5)
-        return (struct amount_scale){1, "s", 3};
-    if (is_time)
-        return (struct amount_scale){1e3, "ms", 1};
-    if (most >= 1e6)
-        return (struct amount_scale){1e-6, "M", 3};
-    return most >= 1e4 ? (struct amount_scale){1e-3, "k", 3} : (struct amount_scale){1, "", 0};
-}
-
-/* Both sides in one unit, chosen by the larger, so that they line up. Averages of counts need not
- * be whole; those that are get no decimals. */
-void comparison_total_text(char *into, size_t size, const struct total_change *t, double value)
-{
-    double most = fmax(t->old, t->new);
-    if (t->unit == TOTAL_SECONDS)
-        snprintf(into, size, most >= 0.5 ? "%.3f s" : "%.1f ms", most >= 0.5 ? value : 1e3 * value);
-    else if (t->unit == TOTAL_BYTES)
-        snprintf(into, size,
-                 most >= 1e9   ? "%.3f GB"
-                 : most >= 1e8 ? "%.1f MB"
-                               : "%.2f MB",
-                 value / (most >= 1e9 ? 1e9 : 1e6));
-    else
-        snprintf(into, size, value == floor(value) ? "%.0f" : "%.1f", value);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */

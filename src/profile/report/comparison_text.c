@@ -33,7 +33,6 @@ enum {
     LEAST_NAME = 20
 };
 
-static const double SHOWN_CHANGE = 0.05;
 static const char INLINED[] = " (inlined)";
 
 /* State that the functions of the table share. `arena` holds the remarks until the table is
@@ -61,73 +60,6 @@ static int comparison_call_digits(const struct comparison *c)
 }
 
 /* --- the whole ------------------------------------------------------------------------------- */
-
-/* The function whose self time changed most, of those that changed for certain; NULL: none did. */
-static const struct change *comparison_most(const struct comparison *c)
-{
-    const struct change *most = NULL;
-    double size = 0;
-    for (uint32_t i = 0; i < c->len; i++) {
-        const struct measured_change *self = change_self(c, &c->rows[i]);
-        if (self->is_meant && fabs(self->new - self->old) > size) {
-            size = fabs(self->new - self->old);
-            most = &c->rows[i];
-        }
-    }
-    return most;
-}
-
-/* The first line: the ratio of CPU time, with its margin, and what changed most.
- *
- *     New is 1.23 +- 0.05 times as fast: 2.310 s of CPU time instead of 2.840 s; most in memmove,
- *     by -0.490 s
- *
- * A ratio that may be 1 is none: then the line says how large a change would have been seen, and
- * how many runs it takes to see one that people care about. */
-static void comparison_answer_text(struct out *out, const struct comparison *c)
-{
-    const struct total_change *t = NULL;
-    for (size_t i = 0; i < c->totals.len && !t; i++)
-        t = strcmp(c->totals.at[i].name, "cpu_time") ? NULL : &c->totals.at[i];
-    if (!t)
-        return;
-    char old[32], new[32];
-    comparison_total_text(old, sizeof old, t, t->old);
-    comparison_total_text(new, sizeof new, t, t->new);
-    if (!t->is_found || t->old <= 0 || t->new <= 0) {
-        double needed = t->of_old->runs > 1 && t->of_new->runs > 1 && t->verdict == TOTAL_UNSEEN
-                            ? total_runs_needed(t, SHOWN_CHANGE * t->old)
-                            : 0;
-        out_printf(out, "CPU time %s, was %s: %s", new, old, t->text);
-        if (needed > 0)
-            out_printf(out, "; about %.0f runs a side would show %.0f %%", needed,
-                       100 * SHOWN_CHANGE);
-        out_char(out, '\n');
-        return;
-    }
-    bool is_faster = t->new < t->old;
-    double base = is_faster ? t->new : t->old,
-           ratio = is_faster ? t->old / t->new : t->new / t->old;
-    double margin = t->difference.margin / base * (is_faster ? ratio : 1);
-    out_printf(out, "New %s %.2f", is_faster ? "is" : "takes", ratio);
-    if (margin >= 0)
-        out_printf(out, " +- %.2f", margin);
-    out_printf(out, " times as %s: %s of CPU time instead of %s", is_faster ? "fast" : "long", new,
-               old);
-    const struct change *most = comparison_most(c);
-    if (most) {
-        const struct measured_change *self = change_self(c, most);
-        struct amount_scale scale = comparison_scale(c);
-        out_str(out, "; most in ");
-        text_name(out, change_name(c, most));
-        if (c->by_share)
-            out_printf(out, ", by %+.2f points", 100 * (self->new - self->old));
-        else
-            out_printf(out, ", by %+.*f %s", scale.digits, scale.factor * (self->new - self->old),
-                       scale.unit);
-    }
-    out_char(out, '\n');
-}
 
 /* The whole run: a line a total, with the verdict in words. */
 static void comparison_totals_text(struct out *out, const struct comparison *c)
@@ -344,7 +276,11 @@ void comparison_text(struct out *out, const struct report_input *in)
                                   .calls = comparison_call_digits(c),
                                   .is_narrow = in->style.width > 0,
                                   .arena = &scratch};
-    comparison_answer_text(out, c);
+    const char *answer = comparison_answer(c, &scratch);
+    if (answer) {
+        text_name(out, answer);
+        out_char(out, '\n');
+    }
     out_str(out, "Old      "), comparison_side_text(out, c->old);
     out_str(out, "\nNew      "), comparison_side_text(out, c->new);
     out_char(out, '\n');

@@ -337,7 +337,7 @@ static struct text_columns text_layout(const struct report_input *in)
     bool is_whole = !in->style.width, has_between = is_whole;
     for (uint32_t i = 0; i < t->len && !has_between; i++)
         has_between = interval_matters(t->rows[i].interval, summary_share(s, t->rows[i].self));
-    int decimals = text_time_decimals(s);
+    int decimals = summary_decimals(s);
     int time = text_digits((uint64_t)summary_time(s, s->samples)) + decimals + 1;
     if (s->has_samples) {
         text_column(&l, FLAT_SHARE, 6, 2);
@@ -509,7 +509,7 @@ static void text_own(struct out *out, const struct report_input *in)
         text_heat_on(out, &in->style, share);
         out_fixed(out, 100 * share, 6, 2);
         text_heat_off(out, &in->style, share);
-        out_fixed(out, summary_time(s, total), 9, text_time_decimals(s));
+        out_fixed(out, summary_time(s, total), 9, summary_decimals(s));
         out_str(out, "  ");
         text_function_behind(out, in->names, t->own[i], &in->style, 17);
         out_char(out, '\n');

@@ -104,7 +104,7 @@ static struct columns graph_columns_of(const struct summary *s, const struct gra
                         .has_calls =
                             s->calls || (!g->is_measured && g->measured_len < g->arcs_len)};
     double most = l.has_time ? summary_time(s, s->samples) : s->samples;
-    l.decimals = l.has_time ? text_time_decimals(s) : 2;
+    l.decimals = l.has_time ? summary_decimals(s) : 2;
     l.time = text_digits((uint64_t)most) + l.decimals + 1;
     l.index = l.index < 5 ? 5 : l.index;
     l.time = l.time < 9 ? 9 : l.time;

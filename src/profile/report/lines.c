@@ -223,7 +223,7 @@ static struct lines_layout lay_out(struct lines_table *t, const struct shown_pat
 {
     const struct summary *s = t->summary;
     bool has_time = s->has_samples && s->rate > 0;
-    int decimals = text_time_decimals(s);
+    int decimals = summary_decimals(s);
     int time = text_digits((uint64_t)summary_time(s, s->samples)) + decimals + 1;
     struct lines_layout l = {.columns = {.columns = columns,
                                          .len = LINE_COLUMNS,

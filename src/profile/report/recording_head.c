@@ -174,6 +174,8 @@ static void recording_text_losses(struct out *out, const struct recording_summar
         else
             out_printf(out, "         %" PRIu64 " times: ", l->count);
         text_name(out, l->text);
+        if (l->ns && l->count > 1)
+            out_printf(out, " (%" PRIu64 " times)", l->count);
         out_char(out, '\n');
     }
 }

@@ -203,6 +203,10 @@ extern const size_t reports_len;
 /* The row, or NULL; `format` may be NULL for text. */
 const struct report *report_find(enum report_table table, const char *format);
 
+/* Caveats of the comparison, as sentences without full stop; `print` gets one at a time. */
+void comparison_notes(const struct comparison *c,
+                      void (*print)(void *context, const char *sentence), void *context);
+
 /* The columns of the reports of a profile. */
 extern const struct column_table comparison_columns, doctor_columns, total_columns_table;
 extern const struct column_table annotate_columns, arcs_columns, call_tree_columns,

@@ -138,21 +138,10 @@ void text_function(struct out *out, struct names *names, uint32_t function,
     text_function_behind(out, names, function, &whole, 0);
 }
 
-/* One more for each power of ten above 1000 samples a unit; of a series the rate is that of all
- * runs together, and a mean run has its part. */
-int text_time_decimals(const struct summary *s)
-{
-    int decimals = 3;
-    double runs = s->run ? recording_count(s->run->recording) : 1;
-    for (double rate = 1000; rate < s->rate / runs && decimals < 6; rate *= 10)
-        decimals++;
-    return decimals;
-}
-
 /* The one thing about +- that must be said: what it is the uncertainty of. */
 void text_interval_legend(struct out *out, const struct summary *s)
 {
-    uint32_t runs = s->run ? recording_count(s->run->recording) : 1;
+    uint32_t runs = summary_runs(s);
     if (runs > 1)
         out_printf(out,
                    "\n+-: half the 95 %% confidence interval of the mean run's self%% and self,\n"
@@ -173,13 +162,13 @@ static void head_text_samples(struct out *out, const struct summary *s)
         return;
     }
     out_printf(out, "Samples  %.0f", s->samples);
-    uint32_t runs = s->run ? recording_count(s->run->recording) : 1;
+    uint32_t runs = summary_runs(s);
     if (s->rate > 0) {
         if (runs > 1)
             out_printf(out, " in %" PRIu32 " runs,", runs);
         out_printf(out, " of %.6g ", runs / s->rate);
         text_name(out, s->dimension);
-        out_printf(out, " each: %.*f ", text_time_decimals(s), summary_time(s, s->samples));
+        out_printf(out, " each: %.*f ", summary_decimals(s), summary_time(s, s->samples));
         text_name(out, s->dimension);
         out_str(out, runs > 1 ? " a run" : "");
     } else {
@@ -250,7 +239,7 @@ void text_notes(struct out *out, const struct summary *s)
         out_printf(out,
                    "Note     counting the calls took about %.*f seconds more, outside of these\n"
                    "         samples (an estimate: %d ns a call)\n",
-                   text_time_decimals(s), cost, MCOUNT_NANOSECONDS);
+                   summary_decimals(s), cost, MCOUNT_NANOSECONDS);
 }
 
 void text_files(struct out *out, const struct summary *s)

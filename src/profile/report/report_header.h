@@ -67,9 +67,6 @@ void json_pair_function(struct json *j, struct names *names, uint32_t function);
 
 /* --- the head --------------------------------------------------------------------------------- */
 
-/* Decimals of a time column, so that one sample is never lost in rounding: 3 to 6. */
-int text_time_decimals(const struct summary *s);
-
 /* What +- means, below a table of shares: for one run sampling, for a series how its runs differ.
  */
 void text_interval_legend(struct out *out, const struct summary *s);

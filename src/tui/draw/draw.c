@@ -323,7 +323,7 @@ uint8_t draw_heat(uint8_t style, double share)
 /* Samples whose worth is not known have two decimals: they may be shares of samples. */
 int draw_decimals(const struct summary *s)
 {
-    return s->rate > 0 ? text_time_decimals(s) : 2;
+    return s->rate > 0 ? summary_decimals(s) : 2;
 }
 
 /* Wide enough for the time of all samples, which no row can exceed. */

@@ -343,7 +343,7 @@ static void add_profile(struct page_text *p, const struct measurement *m, size_t
         add(p, arena_printf(a, "Part       %s", s->run->chosen), width);
     if (s->has_samples && s->rate > 0)
         add(p,
-            arena_printf(a, "Samples    %.9g, which are %.*f %s", s->samples, text_time_decimals(s),
+            arena_printf(a, "Samples    %.9g, which are %.*f %s", s->samples, summary_decimals(s),
                          summary_time(s, s->samples), s->dimension),
             width);
     else if (s->has_samples)

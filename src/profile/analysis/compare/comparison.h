@@ -325,6 +325,30 @@ const char *change_name(const struct comparison *c, const struct change *row);
 /* Calls in parts of the old ones: 0.03 are 3 % more. INFINITY where there were none. */
 double change_calls_growth(const struct change *row);
 
+/* --- in words ----------------------------------------------------------------------------------
+ *
+ * What every form of the report says alike. */
+
+/* One sentence: how the CPU time changed, and where most. NULL: it is not known of both sides. */
+const char *comparison_answer(const struct comparison *c, struct arena *a);
+
+/* What a row is besides its name: "new", "was NAME", "was in FILE"; empty of what is where it was.
+ */
+const char *comparison_remark(const struct comparison *c, const struct change *row,
+                              struct arena *a);
+
+/* In what times, or numbers of events, are printed, so that the largest has few digits. */
+struct amount_scale {
+    double factor; /* amount times factor is printed */
+    const char *unit;
+    int digits;
+};
+/* Of the new side's dimension; both sides are printed in it. */
+struct amount_scale comparison_scale(const struct comparison *c);
+
+/* An old or new total with its unit, "1.234 s"; 32 bytes. */
+void comparison_total_text(char *into, size_t size, const struct total_change *t, double value);
+
 /* --- a baseline --------------------------------------------------------------------------------
  *
  * A comparison looked up from its new side, for reports that show the old one beside their rows. */

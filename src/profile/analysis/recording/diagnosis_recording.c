@@ -294,8 +294,11 @@ static void diagnosis_examine_losses(struct recording_examination *r)
                                    "this --rate, and a higher one would see more"
                              : is_note ? "docs/import.md says what is taken of such a file"
                                        : row->remedy;
-        const char *amount = l->ns ? arena_printf(r->x.arena, "%.3f s", (double)l->ns / 1e9)
-                                   : arena_printf(r->x.arena, "counted %" PRIu64, l->count);
+        const char *amount = l->ns && l->count > 1
+                                 ? arena_printf(r->x.arena, "%.3f s, %" PRIu64 " times",
+                                                (double)l->ns / 1e9, l->count)
+                             : l->ns ? arena_printf(r->x.arena, "%.3f s", (double)l->ns / 1e9)
+                                     : arena_printf(r->x.arena, "counted %" PRIu64, l->count);
         report_symptom(&r->x, is_large ? SEVERITY_WARNING : row->severity,
                        is_note ? "import-note" : row->name, row->finding ? row->finding : l->text,
                        row->finding ? arena_printf(r->x.arena, "%s: %s", amount, l->text) : amount,

@@ -1,4 +1,4 @@
-/* locks.js: what threads waited for, most time first, and of the chosen row: in which stacks, and what
+/* waits.js: what threads waited for, most time first, and of the chosen row: in which stacks, and what
  * whoever held it did meanwhile, as a tree. */
 
 const DOINGS = ["waited", "ran", "was stopped", "had ended", "could not be seen", "waited for one of these: a deadlock"];
@@ -72,6 +72,22 @@ function holderTree(row) {
     return root;
 }
 
+/* Who ended the waits for what no thread holds; a soft interrupt is handled by whichever thread runs, hence "perhaps". */
+const WAKERS = ["not known", "a timer or a device", "a thread that was not recorded"], SOFT = 3;
+
+function wakerText(i) {
+    const w = page.profile.locks.wakers;
+    if (w.woken[i] < SOFT)
+        return WAKERS[w.woken[i]];
+    const who = w.threads[i] > 1 ? counted(w.threads[i], "thread") : `thread ${shortened(w.thread[i] || "")} ${w.tid[i]}`;
+    return `${w.woken[i] === SOFT ? "perhaps " : ""}${w.function[i] === null ? "stack not known" : shortened(w.function[i])} (${who})`;
+}
+
+function wakerTable(row) {
+    const w = page.profile.locks.wakers, rows = rowsOf(w, row).map(i => [secondsText(w.ns[i]), countText(w.waits[i]), wakerText(i)]);
+    return rows.length ? smallTable("Woken by", ["time", "waits", "thread, by the function that it began with"], rows, 2) : "";
+}
+
 /* "; 12.345 MB read": of files, whose bytes are known as far as calls were seen. */
 function transferText(bytes, error, what) {
     const sure = Number(error) >= 500 ? ` ± ${(Number(error) / 1e6).toFixed(3)}` : "";
@@ -83,13 +99,14 @@ function waitDetails(row) {
     if (row === undefined)
         return panel;
     panel.append(heading(`${plain(t.kind[row])} ${waitName(row)}`),
-        element("p", { class: "remark" }, `${secondsText(t.ns[row])}${t.kind[row] === SHORT_WAITS ? ", not looked at" : ` in ${counted(t.waits[row], "wait")}`}${t.is_shared[row] ? ", in memory that processes share" : ""}${transferText(t.read[row], t.read_error[row], "read")}${transferText(t.written[row], t.written_error[row], "written")}`),
+        element("p", { class: "remark" }, `${secondsText(t.ns[row])}${t.kind[row] === SHORT_WAITS ? ", without a stack" : ` in ${counted(t.waits[row], "wait")}`}${t.is_shared[row] ? ", in memory that processes share" : ""}${transferText(t.read[row], t.read_error[row], "read")}${transferText(t.written[row], t.written_error[row], "written")}`),
         ...(t.kind[row] === SHORT_WAITS ? [] : [element("h3", {}, t.is_lock[row] ? "While who held it" : "Meanwhile, whoever it waits for"), holderTree(row)]),
-        element("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": "stacks that waited" }, waiterTable(row)));
+        element("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": "stacks that waited" }, waiterTable(row)),
+        wakerTable(row));
     return panel;
 }
 
-function showLocks(main, parameters) {
+function showWaits(main, parameters) {
     const t = page.profile.locks, groups = { locks: [], others: [], files: [] };
     for (const row of t.kind.keys())
         groups[t.is_io[row] ? "files" : t.is_lock[row] ? "locks" : "others"].push(row);
