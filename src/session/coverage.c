@@ -93,37 +93,75 @@ static void choose_project(struct coverage_session *s, const struct coverage_opt
 
 /* --- all of it ------------------------------------------------------------------------------- */
 
+/* The first line of a patch's file that the source does not have there; 0: it has all of them. */
+static uint32_t first_other_line(const struct patch *p, const struct patch_file *f,
+                                 const char *source)
+{
+    struct source_text text = {0};
+    struct err ignored;
+    uint32_t line = 0;
+    if (!source || !source_text_read(&text, source, &ignored))
+        return 0;
+    source_text_index(&text);
+    for (uint32_t k = 0; !line && k < f->ranges; k++) {
+        const struct patch_range *range = &p->ranges.at[f->first_range + k];
+        uint64_t hash = 0;
+        for (uint32_t n = 0; n < range->lines && range->first + n <= text.lines; n++) {
+            struct bytes at = source_line(&text, range->first + n);
+            hash = patch_text_add(hash, at.at, at.len);
+        }
+        line = hash == range->text ? 0 : range->first;
+    }
+    source_text_deinit(&text);
+    return line;
+}
+
+/* Where a name of the patch is the end of several sources' names, that one is meant which has the
+ * patch's lines. If not exactly one has them, another file could be judged in its place: it is
+ * unknown. (Where none of the sources is here, the name has to do.) */
+static void choose_sources(struct coverage_session *s)
+{
+    for (size_t i = 0; !patch_has_whole_names(&s->result, &s->patch) && i < s->patch.files.len;
+         i++) {
+        struct patch_file *f = &s->patch.files.at[i];
+        uint32_t fitting = 0, here = 0, having = 0, last = 0;
+        for (uint32_t k = 0; k < s->result.sources.len; k++) {
+            const struct result_source *source = &s->result.sources.at[k];
+            if (!path_ends_in(source->whole, f->path))
+                continue;
+            fitting++;
+            here += source->file != NULL;
+            if (source->file && !first_other_line(&s->patch, f, source->file)) {
+                having++;
+                last = k;
+            }
+        }
+        if (fitting < 2 || !here)
+            continue;
+        f->chosen = having == 1 ? last + 1 : (uint32_t)NO_INDEX;
+        if (having != 1)
+            problem_add(&s->reading.problems, PROBLEM_NOTE,
+                        "%s: may be any of %" PRIu32 " sources, so its lines were not judged; make "
+                        "the patch in the project's folder",
+                        f->path, fitting);
+    }
+}
+
 /* Whether what the patch adds stands in the sources that were measured, line by line. Where not,
  * the patch is of another state of them, as one in the middle of a series is, and its lines are
  * others than those that were compiled: the first of a file is reported. */
 static void check_patch(struct coverage_session *s)
 {
-    struct source_text text = {0};
-    struct err ignored;
     for (size_t i = 0; i < s->diff.files.len; i++) {
-        const struct patch_file *f = &s->patch.files.at[i];
         uint32_t source = s->diff.files.at[i].source;
         const char *file = source == (uint32_t)NO_INDEX ? NULL : s->result.sources.at[source].file;
-        if (!file || !source_text_read(&text, file, &ignored))
-            continue;
-        source_text_index(&text);
-        for (uint32_t k = 0; k < f->ranges; k++) {
-            const struct patch_range *range = &s->patch.ranges.at[f->first_range + k];
-            uint64_t hash = 0;
-            for (uint32_t n = 0; n < range->lines && range->first + n <= text.lines; n++) {
-                struct bytes line = source_line(&text, range->first + n);
-                hash = patch_text_add(hash, line.at, line.len);
-            }
-            if (hash == range->text)
-                continue;
+        uint32_t line = first_other_line(&s->patch, &s->patch.files.at[i], file);
+        if (line)
             problem_add(&s->reading.problems, PROBLEM_NOTE,
                         "%s: line %" PRIu32 " is not what the patch says: it was made for another "
                         "state of the source, and its lines are not those that were compiled",
-                        s->diff.files.at[i].path, range->first);
-            break;
-        }
+                        s->diff.files.at[i].path, line);
     }
-    source_text_deinit(&text);
 }
 
 /* What the sources that are here do not have, and which of them may be of another text. */
@@ -188,6 +226,7 @@ bool coverage_session_open(struct coverage_session *s, const struct coverage_opt
     file_buffer_deinit(&buffer);
     if (!ok)
         return false;
+    choose_sources(s);
     patch_coverage_build(&s->result, &s->patch, &s->diff);
     check_patch(s);
     return true;

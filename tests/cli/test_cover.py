@@ -510,6 +510,8 @@ class Programs(Case):
                                  ('"a/prog\\056c"', "b/prog.c", [11]),
                                  ("b/prog.c", "a/prog.c", [11]),  # git diff -R
                                  ("b/old.c", "a/prog.c", [11]),
+                                 ("./prog.c.orig", "./prog.c", [11]),  # diff -r old .
+                                 ("../old/prog.c", ".././prog.c", [11]),
                                  ("b/prog.c", "b/prog.c", []),  # a folder of that name
                                  ("x/prog.cc", "y/prog.c", [])):
             value = self.json("--diff", self.patch("--- " + old, "+++ " + new, *hunk))["diff"]
@@ -520,11 +522,33 @@ class Programs(Case):
         self.cover("--diff", self.patch("hello", "world"), status=2)
         self.cover("--diff", self.patch("+++ b/prog.c", "@@ -1,9 +1,9 @@", " x"), status=2)
         self.cover("--diff", self.patch("+++ b/prog.c", "@@@ -1,9 +1,9 @@@", " x"), status=2)
+        for lines in (("*** a/prog.c\tdate", "--- b/prog.c\tdate", "*" * 15, "*** 10,11 ****", "--- 10,11 ----", "! x"),
+                      ("diff -r a/prog.c b/prog.c", "10c10", "< x", "---", "> y"),
+                      ("diff a/prog.c b/prog.c", "9,10d8", "< x", "< y")):
+            done = monarc("cover", "--diff", self.patch(*lines), cwd=self.top)
+            self.assertEqual(done.returncode, 2, lines)
+            self.assertIn("is no unified diff; make one with", done.stderr.decode())
         self.cover("--fail-under-diff", 1, status=2)
         self.assertIn("not judged: no changed line holds code",
                       self.cover("--diff", self.patch(), "--fail-under-diff", 100, status=2))
         empty = self.json("--diff", self.patch())
         self.assertEqual(empty["diff"]["lines"]["all"], 0)
+
+    def test_a_patch_of_one_of_two_sources(self):
+        """A name that is the end of two sources' names means that which has the patch's lines; or neither."""
+        self.build()
+        for name in ("near", "far/away"):
+            (self.top / name).mkdir(parents=True)
+            (self.top / name / "part.c").write_text(
+                f"int {name[0]}(int a)\n{{\n    if (a)\n        return 4;\n    return {len(name)};\n}}\n")
+            run("gcc", "--coverage", "-c", "part.c", cwd=self.top / name)
+        for line, text, want in ((1, "int f(int a)", "far/away/part.c"), (5, "    return 4;", "near/part.c"),
+                                 (3, "    if (a)", "part.c"), (3, "    if (b)", "part.c")):
+            patch = self.patch("--- part.c.orig", "+++ part.c", f"@@ -{line} +{line} @@", "-x", "+" + text)
+            found = self.json("--diff", patch)
+            self.assertEqual(found["diff"]["files"][0]["path"], want, text)
+            self.assertEqual(any("part.c: may be any of 2 sources" in p["text"] for p in found["problems"]), want == "part.c")
+        self.assertIn("not judged", self.cover("--diff", patch, "--fail-under-diff", 1, status=2))
 
     def test_patch_with_odd_names(self):
         self.build(name="pr\tog.c")

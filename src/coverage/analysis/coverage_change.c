@@ -528,10 +528,13 @@ void patch_coverage_build(const struct coverage_result *r, const struct patch *p
     bool is_whole = patch_has_whole_names(r, p);
     for (size_t i = 0; i < p->files.len; i++) {
         const struct patch_file *from = &p->files.at[i];
-        struct diff_file f = {.path = from->path,
-                              .source = patch_source(r, from->path, from->whole_path, is_whole),
-                              .added = from->added,
-                              .first_line = (uint32_t)out->lines.len};
+        struct diff_file f = {
+            .path = from->path,
+            .source = from->chosen == NONE ? NONE
+                      : from->chosen       ? from->chosen - 1
+                                     : patch_source(r, from->path, from->whole_path, is_whole),
+            .added = from->added,
+            .first_line = (uint32_t)out->lines.len};
         if (f.source != NONE)
             f.path = r->sources.at[f.source].path;
         else

@@ -31,7 +31,7 @@ struct reading {
     struct patch *out;
     const char *name;
     uint64_t number;
-    bool has_file, is_removed, has_any;
+    bool has_file, is_removed, has_any, is_after_diff;
     const char *old_name;        /* of the last `--- `; NULL: there was none, or of no file */
     uint64_t old_left, new_left; /* lines of the open hunk */
     uint32_t new_line, old_line;
@@ -84,13 +84,49 @@ static char *patch_unquoted(struct reading *r, struct line l)
     return text;
 }
 
-/* A tab ends the name: a date follows. */
+/* At most UINT32_MAX, without overflow on the way; `l` moves past the digits.
+ */
+static bool patch_number(struct line *l, uint64_t *out)
+{
+    uint64_t value = 0;
+    const char *start = l->at;
+    for (; l->at < l->end && *l->at >= '0' && *l->at <= '9' && value < UINT32_MAX; l->at++)
+        value = value * 10 + (uint64_t)(*l->at - '0');
+    *out = value;
+    return l->at > start && value <= UINT32_MAX;
+}
+
+/* A tab ends the name: a date follows. `diff -r old .` names `./x.c`, and `diff -r ../old new`
+ * folders above: no source's name has such parts. */
 static const char *patch_file_name(struct reading *r, struct line l)
 {
     const char *tab = memchr(l.at, '\t', (size_t)(l.end - l.at));
-    if (l.at < l.end && *l.at == '"')
-        return patch_unquoted(r, l);
-    return arena_copy(&r->out->arena, l.at, (size_t)((tab ? tab : l.end) - l.at));
+    const char *path = l.at < l.end && *l.at == '"'
+                           ? patch_unquoted(r, l)
+                           : arena_copy(&r->out->arena, l.at, (size_t)((tab ? tab : l.end) - l.at));
+    for (size_t up = strspn(path, "."); up && up < 3 && path[up] == '/'; up = strspn(path, "."))
+        path += up + strspn(path + up, "/");
+    return path;
+}
+
+/* Whether a line outside of hunks begins one of another form: `*** 1,2 ****` of a context diff, or,
+ * after `diff -r a/x b/x`, `2a3,4`. */
+static bool patch_is_other_form(const struct reading *r, struct line l)
+{
+    size_t len = (size_t)(l.end - l.at);
+    const char *at = l.at + 4;
+    if (len > 9 && patch_starts(l, "*** ") && !memcmp(l.end - 5, " ****", 5)) {
+        while (at < l.end - 5 && ((*at >= '0' && *at <= '9') || *at == ','))
+            at++;
+        return at == l.end - 5;
+    }
+    struct line from = l;
+    uint64_t number;
+    if (!r->is_after_diff || !patch_number(&from, &number))
+        return false;
+    if (from.at < l.end && *from.at == ',' && (from.at++, !patch_number(&from, &number)))
+        return false;
+    return from.at < l.end && strchr("acd", *from.at) && (from.at++, patch_number(&from, &number));
 }
 
 /* Letters of sides are those of git: a, b, and with diff.mnemonicPrefix i, w, c
@@ -135,18 +171,6 @@ static void patch_take_old_file(struct reading *r, const char *new, const char *
                                                       : path,
                                      .whole_path = path,
                                      .first_range = (uint32_t)r->out->old_ranges.len});
-}
-
-/* At most UINT32_MAX, without overflow on the way; `l` moves past the digits.
- */
-static bool patch_number(struct line *l, uint64_t *out)
-{
-    uint64_t value = 0;
-    const char *start = l->at;
-    for (; l->at < l->end && *l->at >= '0' && *l->at <= '9' && value < UINT32_MAX; l->at++)
-        value = value * 10 + (uint64_t)(*l->at - '0');
-    *out = value;
-    return l->at > start && value <= UINT32_MAX;
 }
 
 /* "start" or "start,len" after a sign. */
@@ -247,6 +271,9 @@ static bool patch_step(struct reading *r, struct line l)
 {
     if (r->old_left || r->new_left)
         return patch_body(r, l);
+    if (patch_is_other_form(r, l))
+        return patch_fail(r, "is no unified diff; make one with 'git diff' or 'diff -u'");
+    r->is_after_diff = patch_starts(l, "diff ");
     if (patch_starts(l, "+++ ")) {
         l.at += 4;
         const char *path = patch_file_name(r, l);

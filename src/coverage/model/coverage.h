@@ -409,7 +409,8 @@ struct patch_file {
     const char *path;       /* the new one, as written, without the folder of its side: `b/` */
     const char *whole_path; /* with it */
     uint32_t first_range, ranges;
-    uint64_t added; /* lines */
+    uint32_t chosen; /* of several sources: its index + 1; NO_INDEX: none; 0: the name decides */
+    uint64_t added;  /* lines */
 };
 
 /* Where the old file was changed. */
