@@ -408,6 +408,11 @@ class Programs(Case):
             done = monarc("cover", f"--fail-under-{gate}", name, cwd=self.top)
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"monarc: {gate} coverage is", done.stderr.decode())
+        (self.top / "third.info").write_text("TN:\nSF:/a.c\nDA:1,1\nDA:2,1\nDA:3,0\nend_of_record\n")
+        for limit, want in (("66.67", "is 66.667 %, required: 66.670 %"), ("66.66667", "is 66.666667 %, required: 66.666670 %"),
+                            ("66.7", "is 66.67 %, required: 66.70 %")):
+            self.assertIn(f"FAILED: line coverage {want}", self.cover("--fail-under-line", limit, "third.info", status=1))
+        self.assertIn("passed: line coverage", self.cover("--fail-under-line", "66.666", "third.info"))
         self.cover("--fail-under-line", "nan", status=2)
         self.cover("--fail-under-line", "101", status=2)
         gates = self.json("--fail-under-line", 99, status=1)["gates"]

@@ -205,12 +205,17 @@ struct coverage_gate coverage_gate_judge(const char *name, double limit,
     return g;
 }
 
-/* A sentence without a full stop. */
+/* A sentence without a full stop. A failure by less than a hundredth has the decimals that show it:
+ * "is 99.9999 %, required: 100.0000 %". */
 static void gate_sentence(const struct coverage_gate *g, char *into, size_t size)
 {
+    int digits = 2;
+    for (double unit = 0.01;
+         g->verdict == GATE_FAILED && digits < 9 && g->limit - g->percent < unit; unit /= 10)
+        digits++;
     if (g->verdict != GATE_NOT_JUDGED)
-        snprintf(into, size, "%s coverage is %.2f %%, required: %.2f %%", g->name, g->percent,
-                 g->limit);
+        snprintf(into, size, "%s coverage is %.*f %%, required: %.*f %%", g->name, digits,
+                 g->percent, digits, g->limit);
     else if (!strcmp(g->name, "diff"))
         snprintf(into, size, "no changed line holds code that was counted");
     else
