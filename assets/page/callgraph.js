@@ -7,8 +7,8 @@
  * several layers pass through places of their own. A label that has no room is left out: the tip of
  * its edge says the same. */
 
-const GRAPH = { wide: 170, high: 40, across: 22, between: 40, inner: 26, most: 300, first: 30, enough: 25, more: 15, hottest: 8, above: 5, rounds: 8, cycle: 30, readable: 0.6,
-    recognizable: 0.3, atOnce: 150, leastEdge: 0.002 };
+const GRAPH = { wide: 170, high: 40, across: 22, between: 34, inner: 26, most: 300, enough: [25, 20, 16, 12], more: 15, hottest: 8, above: 5, rounds: 8, cycle: 30, readable: 0.6,
+    recognizable: 0.3, legible: 0.85, atOnce: 150, leastEdge: 0.002 };
 
 function callsMade() {
     const made = new Float64Array(page.functions.measured), { caller, count } = page.arcs;
@@ -43,24 +43,26 @@ function visibleFunctions(options) {
     return { list: shown, cut: list.length - shown.length };
 }
 
-/* The hottest functions that are not among the largest, each with its heaviest callers up to one that is. */
+/* The hottest functions that are not among the largest, and of all the heaviest callers up to one that is there: a
+ * function without callers would look like a beginning. */
 function hottestOthers(shown) {
     const { self, measured } = page.functions, { callersOf, caller, self: arcSelf, children } = page.arcs, more = new Set();
-    const hottest = Array.from({ length: measured }, (_, i) => i).sort((l, r) => self[r] - self[l]).slice(0, GRAPH.hottest);
-    for (const fn of hottest.filter(one => self[one] > 0)) {
-        const way = [];
-        for (let at = fn; at >= 0 && !shown.has(at) && !more.has(at) && way.length <= GRAPH.above;) {
-            way.push(at);
-            let best = -1;
-            for (let k = callersOf.start[at]; k < callersOf.start[at + 1]; k++) {
-                const arc = callersOf.item[k], time = arcSelf[arc] + children[arc];
-                if (caller[arc] !== at && !way.includes(caller[arc]) && (best < 0 || time > arcSelf[best] + children[best]))
-                    best = arc;
-            }
-            at = best < 0 ? -1 : caller[best];
+    const hottest = Array.from({ length: measured }, (_, i) => i).sort((l, r) => self[r] - self[l]).slice(0, GRAPH.hottest).filter(one => self[one] > 0);
+    const heaviestCaller = (at, way) => {
+        let best = -1;
+        for (let k = callersOf.start[at]; k < callersOf.start[at + 1]; k++) {
+            const arc = callersOf.item[k], time = arcSelf[arc] + children[arc];
+            if (caller[arc] !== at && !way.includes(caller[arc]) && (best < 0 || time > arcSelf[best] + children[best]))
+                best = arc;
         }
+        return best < 0 ? -1 : caller[best];
+    };
+    for (const fn of [...hottest, ...shown]) {
+        const way = [fn];
+        for (let at = heaviestCaller(fn, way); at >= 0 && !shown.has(at) && !more.has(at) && way.length <= GRAPH.above; at = heaviestCaller(at, way))
+            way.push(at);
         if (way.length <= GRAPH.above)
-            way.forEach(one => more.add(one));
+            way.filter(one => !shown.has(one)).forEach(one => more.add(one));
     }
     return more;
 }
@@ -224,12 +226,12 @@ function withoutChains(list, calls, clusterOf, longEnough) {
     return { list: list.filter(fn => !gone.has(fn)), calls: calls.filter(call => via.has(call) || !gone.has(call.from)).map(call => via.get(call) || call) };
 }
 
-/* What the picture has at first: as many functions as can be looked at, without those that are but on the way. */
-function firstPicture(options) {
-    for (let { first } = GRAPH; ; first += GRAPH.more) {
+/* What the picture has at first: so many functions or some more, without those that are but on the way. */
+function firstPicture(options, enough) {
+    for (let first = enough + 5; ; first += GRAPH.more) {
         const found = visibleFunctions({ ...options, first });
         const { calls, callees } = visibleCalls(found.list), clusterOf = clustersOf(found.list, callees);
-        const main = withoutTrifles(calls, GRAPH.leastEdge), least = Math.min(GRAPH.enough, found.list.length);
+        const main = withoutTrifles(calls, GRAPH.leastEdge), least = Math.min(enough, found.list.length);
         const short = [2, 4, 8, Infinity].map(length => withoutChains(found.list, main, clusterOf, found.cut ? 2 : length)).find(one => one.list.length >= least);
         if (short)
             return { ...short, clusterOf, cut: found.cut, folded: found.list.length - short.list.length };
@@ -246,27 +248,35 @@ function wholePicture(options, leastEdge) {
 function sizeOf(fn) {
     if (!page.summary.has_samples)
         return 1;
-    return 0.9 + 1.1 * Math.sqrt(Math.min(1, Math.max(share(page.functions.self[fn]), share(page.functions.total[fn]) / 4)));
+    return 1 + Math.sqrt(Math.min(1, Math.max(share(page.functions.self[fn]), share(page.functions.total[fn]) / 4)));
 }
 
-/* Members of a cluster in rows, those first that are called from outside; the cluster's size. */
+/* Members of a cluster from the one that is called most from outside along the heaviest calls, so that most calls lead
+ * to the neighbour. */
+function clusterOrder(fns, calls) {
+    const left = new Set(fns), order = [], heaviest = list => list.sort((l, r) => r.time - l.time || l.to - r.to)[0];
+    const entry = heaviest(calls.filter(call => left.has(call.to) && !left.has(call.from)));
+    for (let at = entry ? entry.to : fns[0]; left.size; ) {
+        left.delete(at);
+        order.push(at);
+        const next = heaviest(calls.filter(call => call.from === at && left.has(call.to))) || heaviest(calls.filter(call => left.has(call.to)));
+        at = next ? next.to : [...left][0];
+    }
+    return order;
+}
+
+/* A cluster's members in rows, one from the left, the next from the right, and its size. */
 function boxOf(fns, calls) {
     const parts = new Map(), inside = new Set(fns), columns = Math.max(1, Math.ceil(Math.sqrt(fns.length / 1.5)));
-    const fromOutside = new Set(fns.length > 1 ? calls.filter(call => inside.has(call.to) && !inside.has(call.from)).map(call => call.to) : []);
-    const order = [...fns.filter(fn => fromOutside.has(fn)), ...fns.filter(fn => !fromOutside.has(fn))];
-    let x = 0, y = fns.length > 1 ? 20 : 0, wide = 0, high = 0;
+    const order = fns.length > 1 ? clusterOrder(fns, calls.filter(call => inside.has(call.to))) : fns;
+    const size = fns.length > 1 ? 1.1 : sizeOf(fns[0]), part = { wide: GRAPH.wide * size, high: GRAPH.high * size, size };
+    const rows = Math.ceil(fns.length / columns), top = fns.length > 1 ? 20 : 0, across = part.wide + GRAPH.inner, down = part.high + GRAPH.inner;
     order.forEach((fn, i) => {
-        const size = sizeOf(fn), part = { wide: GRAPH.wide * size, high: GRAPH.high * size, size };
-        if (i && i % columns === 0) {
-            [x, y] = [0, y + high + GRAPH.inner];
-            high = 0;
-        }
-        parts.set(fn, { ...part, x, y });
-        x += part.wide + GRAPH.inner;
-        wide = Math.max(wide, x - GRAPH.inner);
-        high = Math.max(high, part.high);
+        const row = Math.floor(i / columns), column = row % 2 ? columns - 1 - i % columns : i % columns;
+        parts.set(fn, { ...part, x: column * across, y: top + row * down });
     });
-    return { fns: order, parts, wide, high: y + high + (fns.length > 1 ? 6 : 0), near: [] };
+    const wide = Math.min(columns, fns.length) * across - GRAPH.inner, high = top + rows * down - GRAPH.inner;
+    return { fns: order, parts, wide, high: high + (fns.length > 1 ? 6 : 0), near: [] };
 }
 
 /* Boxes with a place each, and edges as lists of points. */
@@ -412,11 +422,13 @@ function extentOf(boxes) {
     return { left, top, wide: Math.max(...all.map(box => box.x + box.wide)) + 6 - left, high: Math.max(...all.map(box => box.y + box.high)) - top };
 }
 
-function boxShapes(box) {
+/* Calls within it lie behind its members. */
+function boxShapes(box, { inner, heavy }) {
     const made = [];
     if (box.fns.length > 1)
         made.push(shape("rect", { x: box.x - 6, y: box.y, width: box.wide + 12, height: box.high, rx: 6, class: "cluster" }),
-            shape("text", { x: box.x, y: box.y + 14, class: "figures" }, "call each other"));
+            shape("text", { x: box.x, y: box.y + 14, class: "figures" }, "call each other"),
+            ...inner.filter(call => call.box === box).map(call => innerShape(call, heavy)));
     for (const fn of box.fns)
         made.push(functionShape(fn, box.parts.get(fn), box.x, box.y));
     return made;
@@ -450,21 +462,35 @@ class Taken {
     }
 }
 
-/* Where a label of a curve from (x, y) to (u, v), both ends upright, is over nothing else; or null. */
-const LABEL = { letter: 7, high: 14, places: [0.5, 0.62, 0.38, 0.72, 0.28, 0.82, 0.2, 0.9] };
+/* A point of a curve from (x, y) to (u, v), both ends upright. */
+function pointOf([x, y, u, v], t) {
+    const s = 1 - t, near = s * s * s + 3 * s * s * t, far = 3 * s * t * t + t * t * t;
+    return [near * x + far * u, s * s * s * y + 1.5 * s * t * (y + v) + t * t * t * v];
+}
 
-function labelPlace([x, y, u, v], letters, taken) {
+/* The curves of an edge, last first: from box to box, through each layer between. */
+function curvesOf({ way }) {
+    const middle = box => box.x + box.wide / 2, curves = [];
+    for (let i = 1; i < way.length; i++)
+        curves.unshift([middle(way[i - 1]), i > 1 ? way[i - 1].y : way[0].y + way[0].high, middle(way[i]), way[i].y]);
+    return curves;
+}
+
+/* Where a label beside a curve is over no box, label or curve; or null. */
+const LABEL = { letter: 7, high: 14, points: 24, places: [0.5, 0.62, 0.38, 0.72, 0.28, 0.82, 0.2, 0.9] };
+
+function labelPlace(curve, letters, taken, curves) {
     const wide = LABEL.letter * letters;
-    for (const t of LABEL.places)
-        for (const side of [4, -4 - wide]) {
-            const s = 1 - t, near = s * s * s + 3 * s * s * t, far = 3 * s * t * t + t * t * t;
-            const middle = s * s * s * y + 1.5 * s * t * (y + v) + t * t * t * v;
-            const place = { x: near * x + far * u + side, y: middle + 4 - LABEL.high + 3, wide, high: LABEL.high };
-            if (!taken.isFree(place))
+    for (const t of LABEL.places) {
+        const [x, y] = pointOf(curve, t);
+        for (const [dx, dy] of [[6, 0], [-6 - wide, 0], [-wide / 2, -11], [-wide / 2, 11], [6, -11], [-6 - wide, -11]]) {
+            const place = { x: x + dx, y: y + dy - 7, wide, high: LABEL.high };
+            if (!taken.isFree(place) || !curves.isFree(place))
                 continue;
             taken.add(place);
-            return { x: place.x, y: middle + 4 };
+            return { x: place.x, y: y + dy + 4 };
         }
+    }
     return null;
 }
 
@@ -474,16 +500,10 @@ function edgeLine(d, part, isHeavy, texts) {
     return line;
 }
 
-function edgeShape({ call, way }, taken, heavy) {
-    const [first] = way, middle = box => box.x + box.wide / 2;
-    const ways = [];
-    let x = middle(first), y = first.y + first.high, path = `M${x} ${y}`;
-    for (const box of way.slice(1)) {
-        const half = (box.y - y) / 2;
-        ways.unshift([x, y, middle(box), box.y]);
-        path += ` C${x} ${y + half} ${middle(box)} ${box.y - half} ${middle(box)} ${box.y}`;
-        [x, y] = [middle(box), box.y];
-    }
+function edgeShape(edge, taken, curves, heavy) {
+    const { call } = edge, ways = curvesOf(edge);
+    const path = [...ways].reverse().reduce((d, [x, y, u, v]) => `${d} C${x} ${(y + v) / 2} ${u} ${(y + v) / 2} ${u} ${v}`,
+        `M${ways[ways.length - 1][0]} ${ways[ways.length - 1][1]}`);
     const part = share(call.time), line = edgeLine(path, part, call.pairs.some(pair => heavy.has(pair)), call.texts);
     const figure = page.summary.has_samples && part > 0 ? percentText(part) : countText(call.count);
     const label = call.via ? `${figure}, by ${call.via.length} more` : figure;
@@ -491,7 +511,7 @@ function edgeShape({ call, way }, taken, heavy) {
         line.classList.add("via");
     let place = null;
     for (let i = 0; i < ways.length && !place; i++)
-        place = labelPlace(ways[i], label.length, taken);
+        place = labelPlace(ways[i], label.length, taken, curves);
     return shape("g", {}, line, place ? shape("text", { ...place, class: "figures label" }, label) : "");
 }
 
@@ -570,9 +590,14 @@ class Picture {
         this.taken = new Taken();
         for (const box of new Set(this.layout.boxes.values())) {
             this.taken.add({ x: box.x - 6, y: box.y, wide: box.wide + 12, high: box.high });
-            this.all.append(...boxShapes(box));
+            this.all.append(...boxShapes(box, this.layout));
         }
-        this.all.append(...this.layout.inner.map(call => innerShape(call, this.layout.heavy)));
+        this.curves = new Taken();
+        for (const curve of this.layout.edges.flatMap(curvesOf))
+            for (let i = 0; i <= LABEL.points; i++) {
+                const [x, y] = pointOf(curve, i / LABEL.points);
+                this.curves.add({ x: x - 2, y: y - 2, wide: 4, high: 4 });
+            }
         this.layout.edges.sort((l, r) => r.call.time - l.call.time); /* the heaviest get labels first */
     }
 
@@ -586,7 +611,7 @@ class Picture {
             if (!this.svg.isConnected)
                 return;
             const some = this.layout.edges.slice(from, from + GRAPH.atOnce);
-            this.all.prepend(...some.map(edge => edgeShape(edge, this.taken, this.layout.heavy)));
+            this.all.prepend(...some.map(edge => edgeShape(edge, this.taken, this.curves, this.layout.heavy)));
             this.drawEdges(from + GRAPH.atOnce);
         }));
     }
@@ -640,7 +665,15 @@ function showGraph(main, parameters) {
     const focus = parameters.fn === undefined ? undefined : page.byKey.get(parameters.fn);
     const least = parameters.least || (focus === undefined ? "" : "1"), isFirst = least === "";
     const options = { share: isFirst ? undefined : Number(least), depth: Number(parameters.depth || 3), focus };
-    const shown = isFirst ? firstPicture(options) : wholePicture(options, Number(least) / 1000), { list, cut, folded } = shown;
+    /* At first as many functions as can be read when all are in sight. */
+    const room = { wide: main.clientWidth - 60, high: main.clientHeight - 120 };
+    const isLegible = one => {
+        const { wide, high } = extentOf(new Set(layOut(one).boxes.values()));
+        return Math.min(room.wide / wide, room.high / high) >= GRAPH.legible;
+    };
+    const first = enough => firstPicture(options, enough);
+    const shown = isFirst ? first(GRAPH.enough.find((enough, i) => i === GRAPH.enough.length - 1 || isLegible(first(enough))))
+        : wholePicture(options, Number(least) / 1000), { list, cut, folded } = shown;
     const set = key => value => go({ ...currentParameters(), [key]: value || undefined });
     const name = element("input", { list: "functions", "aria-label": "focus on a function", placeholder: "focus on a function",
         value: focus === undefined ? "" : functionName(focus), spellcheck: "false" });

@@ -96,7 +96,8 @@ function showComparison(main, parameters) {
         open: i => rows.row[i] >= 0 && go({ view: "callers", fn: functionKey(rows.row[i]) }),
         sorted: (sort, descending) => keep({ sort, order: descending ? null : "up" }) });
     const counts = Object.keys(VERDICTS).map(verdict => [verdict, all.filter(i => verdictOf(i) === verdict).length]);
-    main.append(base.answer ? element("p", { class: "answer" }, plain(base.answer).replaceAll(" +- ", " ± ")) : "",
+    const time = base.totals.find(total => total.name === "CPU time");
+    main.append(base.answer ? leadOf(time.found ? signed(100 * time.growth, 1, `${NARROW}%`) : "", base.answer) : "",
         comparedTotals(), element("p", { class: "remark" }, `Compared with ${plain(base.profile)}. `,
             page.window ? "The comparison is of whole runs, not of the chosen part. " : "",
             base.notes.map(note => `${plain(note)}. `).join("")),

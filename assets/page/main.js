@@ -95,6 +95,9 @@ function drawNavigation(navigation, chosen) {
     navigation.replaceChildren(...VIEWS.filter(view => view.isThere()).map((view, i) =>
         element("a", { href: addressOf({ view: view.id }), "data-view": view.id, "aria-current": view === chosen ? "page" : null,
             title: i < 10 ? `key ${(i + 1) % 10}` : null }, view.title)));
+    /* On a narrow screen a menu of the same. */
+    document.querySelector("select.views").replaceChildren(...VIEWS.filter(view => view.isThere()).map(view =>
+        element("option", { value: view.id, selected: view === chosen }, view.title)));
     const current = navigation.querySelector("[aria-current]");
     navigation.scrollLeft = current.offsetLeft - navigation.offsetLeft - (navigation.clientWidth - current.offsetWidth) / 2;
 }
@@ -177,6 +180,7 @@ function pressed(event) {
 async function start() {
     document.body.append(
         element("header", {}, element("h1", {}), element("nav", { "aria-label": "Views" }),
+            element("select", { class: "views", "aria-label": "View", onchange: event => go({ view: event.target.value }) }),
             element("button", { type: "button", title: "keys", "aria-label": "keys", onclick: toggleHelp }, "?")),
         element("main", { id: "main" }, element("p", {}, "Unpacking ...")), helpDialog());
     try {

@@ -197,12 +197,19 @@ function verdicts() {
     return list.length ? element("ul", { class: "findings verdicts" }, ...list) : "";
 }
 
-/* One sentence each, as the reports of text open. */
+/* One sentence, as the reports of text open, with the figure that it is about. */
+function leadOf(figure, text) {
+    return element("div", { class: "lead" }, figure ? element("span", { class: "figure" }, figure) : null,
+        element("p", { class: "answer" }, plain(text).replaceAll(" +- ", " ± ")));
+}
+
+/* The figure that the sentence begins with, if it does, and the rest. */
 function answers() {
-    const lines = page.coverage ? page.coverage.totals.lines : { all: 0 };
-    return [page.profile && page.summary.answer ? plain(page.summary.answer) : "",
-        lines.all > lines.unknown ? `${ratioText(lines)} of the lines ran: ${countText(lines.hit)} of ${countText(lines.all - lines.unknown)}` : ""]
-        .filter(Boolean).map(text => element("p", { class: "answer" }, text.replaceAll(" +- ", " ± ")));
+    const lines = page.coverage ? page.coverage.totals.lines : { all: 0 }, answer = page.profile && page.summary.answer;
+    const [, figure, rest] = /^([\d.]+ (?:s|ms)) (.*)$/s.exec(answer || "") || [null, "", answer];
+    return [answer ? leadOf(figure, rest) : "",
+        lines.all > lines.unknown ? leadOf(ratioText(lines), `of the lines ran: ${countText(lines.hit)} of ${countText(lines.all - lines.unknown)}`) : ""]
+        .filter(Boolean);
 }
 
 function showSummary(main) {

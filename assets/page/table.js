@@ -9,7 +9,7 @@
 const ROWS_AROUND = 12;
 
 /* As in style.css. */
-const rowHeight = () => isLarge() ? 32 : 24;
+const rowHeight = () => isLarge() ? 36 : 28;
 const isNarrow = () => window.matchMedia("(max-width: 600px)").matches;
 let tables = 0;
 

@@ -23,7 +23,7 @@ function veilOutside(part, length, c, style, { top, width, height }) {
 }
 
 class Timeline {
-    constructor(choose) {
+    constructor(choose, order) {
         this.choose = choose;
         this.data = page.profile.timeline;
         this.length = Math.max(this.data.length_ns, 1) / 1e9;
@@ -35,7 +35,7 @@ class Timeline {
         this.holder = element("div", { class: "times" }, this.canvas);
         this.element = element("div", { class: "timeline" }, this.names, this.holder);
         this.nextOf = processTree().nodes.map(node => node.next);
-        this.setLanes(foldedLanes());
+        this.setLanes(foldedLanes(order));
         new ResizeObserver(() => this.draw()).observe(this.holder);
         drawn(() => this.draw());
     }
@@ -379,8 +379,8 @@ function processTree() {
 }
 
 /* Of what did less than a hundredth of all, processes of one program below one parent are one lane,
- * and threads of one process are. */
-function foldedLanes() {
+ * and threads of one process are. Children stand below their parents: the busiest first, or by their start. */
+function foldedLanes(order) {
     const { processes, threads } = page.profile.timeline, { nodes, sums, ran, all } = processTree(), lanes = [];
     const most = (list, of) => list.sort((l, r) => of(r) - of(l) || l - r);
     const fold = (list, depth, name) => {
@@ -388,8 +388,9 @@ function foldedLanes() {
             lanes.push(list.length < 2 ? { ...oneLane(list[0]), depth } : { threads: list, depth,
                 name: `${list.length} × ${shortened(name)}, ${amountText(list.reduce((sum, thread) => sum + sums[thread], 0))}` });
     };
+    const rank = process => order === "start" ? -Number(processes.start[process]) : nodes[process].ran;
     /* A stack of its own: trees of processes may be deep. */
-    const visits = most([...nodes.keys()].filter(i => nodes[i].parent < 0 && nodes[i].hasLane), i => nodes[i].ran).reverse()
+    const visits = most([...nodes.keys()].filter(i => nodes[i].parent < 0 && nodes[i].hasLane), rank).reverse()
         .map(process => ({ process, depth: 0 }));
     while (visits.length && lanes.length < MOST_LANES) {
         const { process, depth, folded } = visits.pop(), name = processes.name[process];
@@ -409,11 +410,12 @@ function foldedLanes() {
             if (isLittle)
                 little.set(program, [...(little.get(program) || []), child]);
             else
-                shown.push({ process: child, depth: depth + 1, ran: nodes[child].ran });
+                shown.push({ process: child, depth: depth + 1, rank: rank(child) });
         }
         for (const list of little.values())
-            shown.push({ process: list[0], folded: list, depth: depth + 1, ran: list.reduce((sum, i) => sum + nodes[i].ran, 0) });
-        visits.push(...shown.sort((l, r) => l.ran - r.ran || r.process - l.process));
+            shown.push({ process: list[0], folded: list, depth: depth + 1,
+                rank: order === "start" ? Math.max(...list.map(rank)) : list.reduce((sum, i) => sum + nodes[i].ran, 0) });
+        visits.push(...shown.sort((l, r) => l.rank - r.rank || r.process - l.process));
     }
     return lanes;
 }
@@ -460,16 +462,18 @@ function pathTable() {
     return smallTable("Critical path, in seconds", ["thread", "on path", "CPU", "slack", "lasted"], rows, -1);
 }
 
-function showTimeline(main) {
+function showTimeline(main, parameters) {
     const choose = part => {
         const set = { from: part.from > 0 ? part.from.toFixed(6) : undefined,
             to: part.to < Infinity ? part.to.toFixed(6) : undefined, thread: part.thread >= 0 ? part.thread : undefined };
         page.window = null;
-        go({ view: "timeline", ...set });
+        go({ view: "timeline", order: parameters.order, ...set });
     };
-    const timeline = new Timeline(canFilter() ? choose : () => {});
+    const timeline = new Timeline(canFilter() ? choose : () => {}, parameters.order);
     main.append(element("div", { class: "tools" }, canFilter() ? windowFields(choose) : null,
-        element("button", { type: "button", onclick: () => choose({ from: 0, to: Infinity, thread: -1 }) }, "whole run"), legend(page.profile.path)),
+        element("button", { type: "button", onclick: () => choose({ from: 0, to: Infinity, thread: -1 }) }, "whole run"),
+        hasOneProcess() ? null : selectOf("processes", [["", "most CPU time first"], ["start", "in the order of their start"]],
+            parameters.order || "", order => go({ ...currentParameters(), order: order || undefined })), legend(page.profile.path)),
     element("p", { class: "remark" }, canFilter() ? "Drag over a stretch of time, or click a thread: all views show that part then."
         : "The recording has no call stacks: a part of it cannot be shown by itself."),
     timeline.element, ...[pathTable()].filter(table => table), threadTable());

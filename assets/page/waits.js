@@ -95,7 +95,7 @@ function transferText(bytes, error, what) {
 }
 
 function waitDetails(row) {
-    const t = page.profile.locks, panel = element("section", { class: "panel under waits", tabindex: "0", "aria-label": "the chosen row" });
+    const t = page.profile.locks, panel = element("section", { class: "panel waits", tabindex: "0", "aria-label": "the chosen row" });
     if (row === undefined)
         return panel;
     panel.append(heading(`${plain(t.kind[row])} ${waitName(row)}`),
@@ -131,7 +131,7 @@ function showWaits(main, parameters) {
     main.append(element("div", { class: "tools" }, selectOf("show", WAIT_CHOICES, of, chosen => go({ ...currentParameters(), of: chosen }))),
         element("p", { class: "remark" }, `Threads waited ${secondsText(t.waited_ns)}, and ${secondsText(t.ready_ns)} for a CPU; ${secondsText(seen)} of it are below, ` +
             `${secondsText(t.unseen_ns)} were in waits without a stack.`),
-        table.element, details);
+        element("div", { class: "beside waits" }, table.element, details));
     if (shown.length)
         table.choose(0);
     else

@@ -70,6 +70,8 @@ static void base_totals_data(struct json *j, const struct comparison *c)
         json_pair_str(j, "new", new);
         json_pair_str(j, "size", size);
         json_pair_double(j, "change", t->new - t->old);
+        json_pair_double(j, "growth", t->old > 0 ? t->new / t->old - 1 : 0);
+        json_key(j, "found"), json_bool(j, t->is_found);
         json_pair_str(j, "verdict", t->text);
         json_end(j);
     }

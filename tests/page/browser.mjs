@@ -78,7 +78,7 @@ async function checkFirstGraph(visit, name, flat) {
     if (!await visit.page.$("svg.graph"))
         return;
     await visit.page.waitForFunction(() => !document.querySelector("svg.graph[aria-busy]"));
-    const { over, outside, boxes, heavy } = await visit.page.evaluate(() => {
+    const { over, outside, letters, boxes, heavy } = await visit.page.evaluate(() => {
         const svg = document.querySelector("svg.graph"), box = one => one.getBoundingClientRect(), all = selector => [...svg.querySelectorAll(selector)];
         const frame = box(svg), labels = all("text.label"), areas = [...labels, ...all("rect.node")].map(one => [one.textContent || "a box", box(one)]);
         const slack = 0.5, areOver = (a, b) => a.left < b.right - slack && b.left < a.right - slack && a.top < b.bottom - slack && b.top < a.bottom - slack;
@@ -87,13 +87,23 @@ async function checkFirstGraph(visit, name, flat) {
             for (let k = i + 1; k < areas.length; k++)
                 if (areOver(areas[i][1], areas[k][1]))
                     over.push(`${areas[i][0]} and ${areas[k][0]}`);
+        for (const line of all("path.edge")) { // of arrows, a point each few pixels
+            const matrix = line.getScreenCTM(), length = line.getTotalLength();
+            for (let at = 0; at < length; at += 4) {
+                const point = line.getPointAtLength(at).matrixTransform(matrix), here = { left: point.x, right: point.x, top: point.y, bottom: point.y };
+                over.push(...labels.filter((_, i) => areOver({ ...here, right: point.x + 1, bottom: point.y + 1 }, areas[i][1])).map(label => `${label.textContent} and an arrow`));
+            }
+        }
         const outside = all("rect.node").filter(one => box(one).left < frame.left - 1 || box(one).right > frame.right + 1 ||
             box(one).top < frame.top - 1 || box(one).bottom > frame.bottom + 1).length;
-        return { over: over.slice(0, 5), outside, boxes: all("rect.node").length, heavy: all("path.heavy").length };
+        const scale = Number(/scale\((.*)\)/.exec(svg.querySelector("g").getAttribute("transform"))[1]);
+        const letters = scale * Math.min(...all("text.name").map(one => Number.parseFloat(one.style.fontSize)));
+        return { over: over.slice(0, 5), outside, letters, boxes: all("rect.node").length, heavy: all("path.heavy").length };
     });
     same([over, outside], [[], 0], `${name}: the graph is in sight, and its labels are over nothing`);
     const functions = await visit.page.$eval("main .count", count => count.textContent), leftOut = Number(digits((/(\S+) smaller/.exec(functions) || ["", "0"])[1]));
-    ok(boxes <= 70 && (boxes >= 25 || !leftOut), `${name}: ${boxes} boxes at first`, functions);
+    ok(boxes <= 70 && (boxes >= 12 || !leftOut), `${name}: ${boxes} boxes at first`, functions);
+    ok(letters >= 11 || boxes < 25, `${name}: names in the graph can be read`, `${letters} px in ${boxes} boxes`);
     if (flat.summary.samples > 0 && boxes > 1)
         ok(heavy > 0 || !await visit.page.$("path.edge"), `${name}: the heaviest path is marked`);
 }
@@ -374,7 +384,7 @@ async function checkSummary(visit, name) {
         ok(rows.some(row => row.calls !== "" && row.calls !== "0"), `${name}: calls in the summary`);
     const functions = await visit.page.$$("main .heat.wide .bar");
     ok(!functions.length || await visit.page.$(".flame.small canvas"), `${name}: the summary has a picture`);
-    const answers = await visit.page.$$eval("main > p.answer", all => all.map(answer => answer.textContent));
+    const answers = await visit.page.$$eval("main > .lead", all => all.map(answer => answer.textContent));
     ok((!functions.length || / s of CPU|^[\d.e+]+ /.test(answers[0])) && answers.every(answer => /^(No|\d)/.test(answer)),
         `${name}: the summary opens with the answer`, answers.join("; "));
     const text = await visit.page.$$eval("main dl.facts", lists => lists.map(list => list.textContent).join(" "));
@@ -771,11 +781,10 @@ async function checkPage(browser, name, entry) {
         const wide = await visit.page.evaluate(() => document.documentElement.scrollWidth);
         ok(wide <= 400, `${name}: ${view} fits into 400 pixels`, wide);
         const tabs = await visit.page.evaluate(() => {
-            const bar = document.querySelector("nav").getBoundingClientRect();
-            const one = document.querySelector("nav a[aria-current]").getBoundingClientRect();
-            return { lines: bar.height / one.height, isSeen: one.left >= bar.left && one.right <= bar.right };
+            const menu = document.querySelector("select.views"), box = menu.getBoundingClientRect();
+            return { chosen: menu.value, isSeen: box.width > 0 && box.left >= 0 && box.right <= innerWidth, bar: document.querySelector("nav").offsetHeight };
         });
-        ok(tabs.lines < 2 && tabs.isSeen, `${name}: ${view} has its tab in sight, on one line`, JSON.stringify(tabs));
+        same(tabs, { chosen: view, isSeen: true, bar: 0 }, `${name}: ${view} is chosen in the menu`);
         await checkNarrowTable(visit, name, view);
         await checkReadableGraph(visit, name, view);
         await checkNarrowTimeline(visit, name, view);
