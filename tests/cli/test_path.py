@@ -103,6 +103,17 @@ class Path_(Job):
         self.assertFalse(report["path"]["waits_recorded"])
         self.assertIn("--off-cpu", self.text("path", "r"))
 
+    def test_a_sample_that_stands_for_time_before_a_gap(self):
+        """Its period began before the thread waited: what ended in the sample's own slice has ended the wait."""
+        self.samples = []
+        make, child = self.process(7, 1, 0, 1000, "make"), self.process(8, 7, 100, 906)
+        self.runs(make, 0, 100, ALPHA)
+        self.runs(child, 100, 906)
+        self.finish()
+        self.job.sample([(self.demo, MAIN), (self.demo, ALPHA)], 1, thread=make, slice=90, weight=45 * MS)
+        steps, _ = self.path()
+        self.assertEqual([step[0] for step in steps][:3], [7, 8, 7])
+
     def test_commands_that_are_cut(self):
         self.build()
         long = " -quiet -imultiarch x86_64-linux-gnu -D A.B=1" + " -I include" * 9

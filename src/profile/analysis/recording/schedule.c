@@ -63,6 +63,7 @@ struct made_wait {
     uint64_t from_ns, to_ns;
     enum wait_kind kind;
     uint64_t rough_ns;     /* how far its ends may be off */
+    uint64_t late_ns;      /* of a gap: how much later it may have ended */
     bool is_poll;          /* of one that a time has ended */
     bool is_retry;         /* likewise, and it went on in one that a thread has ended */
     bool is_turn;          /* the last poll of several */
@@ -312,8 +313,10 @@ static void make_wait(struct making *m, const struct recording_wait *wait)
                      .cause_lane = SCHEDULE_NONE});
 }
 
-/* A stretch without CPU time, which is none where the thread made others: it ran then. */
-static void make_gap(struct making *m, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+/* A stretch without CPU time, which is none where the thread made others: it ran then. It ended
+ * with the slice of a sample, by `late_ns` at the latest. */
+static void make_gap(struct making *m, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+                     uint64_t late_ns)
 {
     uint32_t lane = m->lane_of[thread];
     size_t at = PARTITION_POINT(m->forks_len, k,
@@ -326,10 +329,13 @@ static void make_gap(struct making *m, uint32_t thread, uint64_t from_ns, uint64
                                               .length_ns = m->forks[at].at_ns - from_ns});
         from_ns = m->forks[at].at_ns;
     }
+    size_t len = m->waits.len;
     make_wait(m, &(struct recording_wait){.thread = thread,
                                           .node = RECORDING_NONE,
                                           .from_ns = from_ns,
                                           .length_ns = to_ns - from_ns});
+    if (m->waits.len > len)
+        m->waits.at[len].late_ns = late_ns;
 }
 
 /* Nodes at which threads wait for a timerfd, as looks have seen. */
@@ -437,7 +443,7 @@ static void make_outside(struct making *m)
 /* Stretches of a thread's life without CPU time, of some slices at least, and of more than lies
  * between two samples of a thread that runs: each stands for a whole period, which is drawn. What
  * a sample stands for beyond its slice was used before it: ptrace's have the whole CPU time since
- * the last one. */
+ * the last one. It may have been used before the gap, which then went on to the sample's slice. */
 static void make_waits_of_gaps(struct making *m)
 {
     enum { PERIODS = 4 };
@@ -461,11 +467,11 @@ static void make_waits_of_gaps(struct making *m)
             if (s->rows[end].cpu_ns > (double)r->slice_ns)
                 to -= (uint64_t)fmin(s->rows[end].cpu_ns - (double)r->slice_ns, (double)at);
             if (to > from + least)
-                make_gap(m, (uint32_t)i, from, to);
+                make_gap(m, (uint32_t)i, from, to, at + r->slice_ns - to);
             from = at + r->slice_ns;
         }
         if (last > from + least)
-            make_gap(m, (uint32_t)i, from, last);
+            make_gap(m, (uint32_t)i, from, last, 0);
     }
 }
 
@@ -538,11 +544,10 @@ static bool lane_was_killed(const struct making *m, uint32_t lane)
 /* Ends of children and threads, which are exact. */
 static void cause_by_end(struct making *m, struct made_wait *w)
 {
-    uint64_t late = m->s->has_waits ? 0 : m->r->slice_ns, gap;
     uint32_t pid = lane_process(m, w->lane)->pid;
     /* What ended later than the thread itself did not end its wait. */
     uint64_t own_ns = m->lanes.at[w->lane].end_ns;
-    uint64_t last_ns = w->to_ns + late < own_ns ? w->to_ns + late : own_ns;
+    uint64_t last_ns = w->to_ns + w->late_ns < own_ns ? w->to_ns + w->late_ns : own_ns, gap;
     uint32_t child = last_ended(m, m->by_parent, true, pid, w->from_ns, last_ns, w->lane);
     uint32_t thread = last_ended(m, m->by_process, false, pid, w->from_ns, last_ns, w->lane);
     /* Who kills a child goes on without it, unless it waits for that. */
