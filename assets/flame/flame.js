@@ -101,6 +101,8 @@
             search(pattern);
     }
 
+    /* As wide as the window, within what can be read. */
+    root.style.cssText = "display:block;margin:auto;width:100%;height:auto;min-width:800px;max-width:1800px";
     if (!frames.length)
         return;
     document.getElementById("search").style.display = "";

@@ -43,15 +43,26 @@ static bool find_all(struct graphviz *v)
            late_find(l, "gvFreeRenderData", &v->free_data);
 }
 
+/* In the dark, the ground and what stands on it alone: boxes keep their colours and their text. */
+static const char NIGHT[] =
+    "\n<style>@media (prefers-color-scheme:dark){svg{background:#17171b}"
+    ".graph>polygon{fill:#17171b}.graph>text,.cluster>text,.edge text{fill:#e8e8ee}"
+    ".edge path,.edge polygon{stroke:#a2a2ae}.edge polygon{fill:#a2a2ae}"
+    ".cluster>path,.cluster>polygon{stroke:#a2a2ae;fill:#212127}}</style>";
+
 /* The part of an SVG before its element is removed: a document type that names a file of another
  * host, and a comment with the version of Graphviz, which would differ from machine to machine. */
 static void put_picture(struct out *out, const char *data, size_t len, const char *format)
 {
     const char *from = strcmp(format, "svg") ? NULL : strstr(data, "<svg");
-    if (from) {
+    const char *end =
+        from ? strchr(from, '>') : NULL; /* of the tag: its attributes are numbers and names */
+    if (end) {
         out_str(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-        len -= (size_t)(from - data);
-        data = from;
+        out_bytes(out, from, (size_t)(end + 1 - from));
+        out_str(out, NIGHT);
+        len -= (size_t)(end + 1 - data);
+        data = end + 1;
     }
     out_bytes(out, data, len);
 }

@@ -144,6 +144,11 @@ class Flame(unittest.TestCase):
         lost = monarc("flame", "-o", self.dir / "none" / "x.svg", self.recording)
         self.assertEqual((lost.returncode, lost.stderr.count(b"\n")), (2, 1))
 
+    def test_in_the_dark(self):
+        text = picture(self.recording)
+        self.assertRegex(text, rb"@media \(prefers-color-scheme:dark\)\{\.paper\{fill:#1")
+        self.assertIn(b'<rect class="paper" width="100%" height="100%"/>', text)
+
     def test_nothing_to_draw(self):
         text = picture(DEMO, PROGRAMS / "demo-arcs.gmon")
         self.check_self_contained(text)
@@ -166,7 +171,7 @@ class Graph(unittest.TestCase):
     """monarc graph --dot, and what Graphviz makes of it."""
 
     NODE = re.compile(r'^  (n\d+) \[label="(.*?)(?:\\n([\d.]+) %, self ([\d.]+) %)?", fillcolor=', re.M)
-    ARC = re.compile(r'^  (n\d+) -> (n\d+) \[label=" (?:([\d.]+) %)?(?:\\n )?(?:(\d+)x)?"', re.M)
+    ARC = re.compile(r'^  (n\d+) -> (n\d+) \[label=" +(?:([\d.]+) %)?(?:\\n +)?(?:(\d+)x)?"', re.M)
     DEMO = (DEMO, PROGRAMS / "demo.gmon")
 
     def dot(self, *arguments):
@@ -254,6 +259,7 @@ class Graph(unittest.TestCase):
                 self.assertTrue(out.read_bytes().startswith(magic))
                 if name == "svg":
                     self.assertNotIn(b"<!DOCTYPE", out.read_bytes())
+                    self.assertRegex(out.read_bytes(), rb"^[^<]*<\?xml[^>]*>\n<svg[^>]*>\n<style>@media \(prefers-color-scheme:dark")
                     self.assertIn("box::open", [t.text for t in xml.fromstring(out.read_bytes()).iter(SVG + "text")])
 
     def test_plugins_that_are_not_listed(self):

@@ -70,7 +70,10 @@ static const char STYLE[] =
     ".i text{font-style:italic}"
     ".f:hover rect{stroke:#000;stroke-width:2}"
     ".found rect:first-of-type{fill:#74b3e8}"
-    ".b{cursor:pointer;text-decoration:underline}";
+    ".b{cursor:pointer;text-decoration:underline}"
+    ".paper{fill:#fff}"
+    /* In the dark: frames keep their colours and their text. */
+    "@media (prefers-color-scheme:dark){.paper{fill:#17171b}.h{fill:#e8e8ee}}";
 
 /* `scale` is 0 where there is nothing to draw, so that nothing is divided by it. */
 struct flame_layout {
@@ -265,7 +268,8 @@ static void flame_put_legend(struct out *out, const struct flame *f)
                    x, BOX, x + 32);
         return;
     }
-    out_printf(out, "<text x=\"%d\" y=\"66\" font-style=\"italic\">inlined</text>\n", x);
+    out_printf(out, "<text class=\"h\" x=\"%d\" y=\"66\" font-style=\"italic\">inlined</text>\n",
+               x);
 }
 
 /* All up to the frames. The elements with the ids found, reset and search are empty or hidden until
@@ -287,7 +291,7 @@ static void flame_put_head(struct out *out, const struct flame_layout *l)
                "height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
                "<line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" stroke=\"#000\" stroke-opacity=\"0.25\" "
                "stroke-width=\"2\"/></pattern></defs>\n"
-               "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+               "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n"
                "<text class=\"h t\" x=\"%d\" y=\"24\">",
                STYLE, MARGIN);
     svg_text_within(out, f->title, strlen(f->title), TITLE_ROOM);

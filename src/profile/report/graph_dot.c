@@ -171,8 +171,8 @@ static void dot_arrow(const struct dot *d, const struct dot_arrow *a)
     double percent = dot_percent(d, a->samples);
     if ((is_from_cycle || is_to_cycle) && d->table->summary->has_samples && percent < least)
         return;
-    out_printf(d->out, "  n%" PRIu32 " -> n%" PRIu32 " [label=\" ", a->from, a->to);
-    dot_amount(d, a, percent, "\\n ");
+    out_printf(d->out, "  n%" PRIu32 " -> n%" PRIu32 " [label=\"   ", a->from, a->to);
+    dot_amount(d, a, percent, "\\n   ");
     out_printf(d->out, "\", penwidth=%.2f%s", thinnest + slope * (a->is_internal ? 0 : percent),
                a->is_static ? ", style=dotted" : "");
     out_str(d->out, ", tooltip=\"");
