@@ -2,6 +2,7 @@
 
 import collections
 import json
+import re
 
 from laws import NOTHING
 from table import PERIOD, law
@@ -159,3 +160,31 @@ def parts_of_exports_are_flat(subject):
         found = sum(int(line.rpartition(" ")[2]) for line in export.stdout.decode().splitlines()) / PERIOD
         subject.equal(found, wanted, f"{options}")
     return None
+
+
+def printed_tree(subject, *options):
+    """Rows of the tree in text: total and self in seconds, depth, name. Rows of what is left out have no self."""
+    rows = []
+    for line in subject.text("graph", "--tree", "--no-pager", "--wide", *options, "r.monarc").splitlines():
+        found = re.match(r" *[\d.]+ +([\d.]+) +([\d.]+ )? *(\d+) +(?:> )?(.*)", line)
+        if found:
+            rows.append((float(found[1]), float(found[2] or 0), int(found[3]), found[4]))
+    return rows
+
+
+@law(*FEW)
+def folded_chains_are_their_frames(subject):
+    """A row for a chain of frames stands for as many rows of --chains, has the total of the first and the self time of all;
+    all other rows are the same."""
+    whole, chains = printed_tree(subject, "--chains"), 0
+    at = 0
+    for total, own, depth, name in printed_tree(subject):
+        chain = re.match(r"\((\d+) frames without a branch", name)
+        frames = whole[at:at + int(chain[1])] if chain else whole[at:at + 1]
+        subject.equal((total, depth), (frames[0][0], frames[0][2]), name)
+        subject.holds(abs(own - sum(frame[1] for frame in frames)) <= 0.0006 * len(frames), f"self of {name}: {own}, {frames}")
+        subject.holds(chain or name == frames[0][3], f"{name}: {frames[0]}")
+        at += len(frames)
+        chains += bool(chain)
+    subject.equal(at, len(whole), "rows")
+    return None if chains else NOTHING

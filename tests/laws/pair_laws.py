@@ -231,8 +231,9 @@ def series_runs_compared(subject):
     if any("self_time" not in r for r in rows):
         return NOTHING
     for side, run in ("old", old), ("new", new):
-        wanted = sorted(f["self_time"] for f in subject.json("flat", "--all", run)["functions"] if f["self_time"])
-        subject.equal(sorted(r["self_time"][side] for r in rows if r["self_time"][side]), wanted, f"self times of {side}")
+        wanted = sorted((f["self_time"], f.get("is_inlined", False)) for f in subject.json("flat", "--all", run)["functions"] if f["self_time"])
+        found = [(r["self_time"][side], r[side]["is_inlined"]) for r in rows if r["self_time"][side]]
+        subject.equal(sorted(found), wanted, f"self times of {side}, and which are inlined")
     subject.run("html", "-o", "x.html", "--base", old, new)
     shown = page_blocks(subject.folder / "x.html")["data"]["profile"]["base"]["rows"]
     subject.equal(sorted(zip(shown["name"], shown["self_old"], shown["self"])),
