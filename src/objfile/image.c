@@ -424,6 +424,7 @@ static uint8_t *unpack(struct bytes packed, const GElf_Chdr *claim, size_t heade
     uint8_t *out = malloc(claim->ch_size);
     if (!out)
         memory_exhausted(claim->ch_size);
+    memory_prefer_large_pages(out, claim->ch_size);
     packed = (struct bytes){packed.at + header_bytes, packed.len - header_bytes};
     if (unpack_into(packed, claim->ch_type, out, claim->ch_size))
         return out;

@@ -282,6 +282,7 @@ static struct source_options monitor_source_options(const struct monitor *m)
                                    .no_stacks = o->no_stacks,
                                    .no_stops = o->refuses_ptrace,
                                    .wants_waits = o->wants_waits,
+                                   .is_prompt = o->wants_waits || m->control,
                                    .rate = o->rate,
                                    .arch = m->arch};
 }

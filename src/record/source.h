@@ -55,6 +55,7 @@ struct source_options {
     bool no_stacks;
     bool no_stops;    /* no thread is ever to be stopped, not for a moment */
     bool wants_waits; /* off-CPU time, too */
+    bool is_prompt;   /* what happens must be known at once, all the time */
     uint32_t rate;    /* samples per second of CPU time and thread */
     const struct arch *arch;
 

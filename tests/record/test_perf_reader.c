@@ -11,7 +11,7 @@ static void expect_sleeps(bool reads_labels, const uint64_t *ms, size_t len)
 {
     uint64_t idle = 0;
     for (size_t i = 0; i < len; i++) {
-        uint64_t sleep = perf_reader_sleep(idle, reads_labels);
+        uint64_t sleep = perf_reader_sleep(idle, 10 * MS, reads_labels);
         assert_int_equal(sleep, ms[i] * MS);
         idle = 2 * sleep;
     }
@@ -22,8 +22,19 @@ CASE(sleeps_grow)
 {
     expect_sleeps(false, (uint64_t[]){10, 20, 40, 64, 64}, 5);
     expect_sleeps(true, (uint64_t[]){1, 2, 4, 4}, 4);
-    assert_int_equal(perf_reader_sleep(64 * MS, true), 4 * MS); /* labels have just come up */
-    assert_int_equal(perf_reader_sleep(4 * MS, false), 10 * MS);
+    assert_int_equal(perf_reader_sleep(64 * MS, 64 * MS, true),
+                     4 * MS); /* labels have just come up */
+    assert_int_equal(perf_reader_sleep(4 * MS, 10 * MS, false), 10 * MS);
+    assert_int_equal(perf_reader_sleep(0, 40 * MS, false), 40 * MS);
+}
+
+/* As promptly as ever for as long as a short process lives; never longer than buffers last. */
+CASE(samples_alone_may_wait)
+{
+    assert_int_equal(perf_reader_patience(0), 10 * MS);
+    assert_int_equal(perf_reader_patience(80 * MS), 10 * MS);
+    assert_int_equal(perf_reader_patience(240 * MS), 30 * MS);
+    assert_int_equal(perf_reader_patience(3600000 * MS), 64 * MS);
 }
 
 CASE(the_least_of_each_counts)

@@ -38,8 +38,8 @@ enum {
     LEAST_STACK = 1 << 10,
     SWITCH_STACK = 8 << 10,
     FAULT_STACK = 8 << 10,
-    FAULTS_A_SAMPLE = 127, /* some 60 us of them; few enough that short processes have some */
-    WAKE_BYTES = 512 << 10,
+    FAULTS_A_SAMPLE = 127,   /* some 60 us of them; few enough that short processes have some */
+    WAKE_PART = 4,           /* of a buffer */
     WAKES_BUFFER = 16 << 10, /* some 170 wakes in the 10 ms after which it is emptied */
     MOST_LOOKS = 20,         /* at the threads of a process, until no new one is found */
 };
@@ -131,8 +131,7 @@ static struct perf_event_attr perf_attr(const struct perf_source *s, uint32_t ch
     attr.use_clockid = 1;
     attr.clockid = CLOCK_MONOTONIC;
     attr.watermark = 1;
-    attr.wakeup_watermark =
-        s->buffer_bytes / 4 < WAKE_BYTES ? (uint32_t)(s->buffer_bytes / 4) : WAKE_BYTES;
+    attr.wakeup_watermark = (uint32_t)(s->buffer_bytes / WAKE_PART);
     if (choice == s->tasks)
         perf_attr_tasks(&attr);
     if (choice == s->counts)

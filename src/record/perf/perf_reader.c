@@ -14,7 +14,11 @@
  *
  * The lock is held while buffers are emptied, and by the monitor while it takes what was read:
  * moving lists, not copying them. `news` is written when there is enough or the time is up, so
- * that the monitor sleeps otherwise. */
+ * that the monitor sleeps otherwise.
+ *
+ * Waking up is most of what a recorder costs beside a program that only computes. So the time is
+ * the longer the longer nothing but samples has come: who begins, ends or maps something must be
+ * looked at while it is there; samples can wait. */
 #include "record/clocks.h"
 #include "record/perf/perf_source_private.h"
 #include "record/proc_threads.h"
@@ -29,7 +33,8 @@
 #include <unistd.h>
 
 enum {
-    WAIT_NS = 10 * 1000 * 1000,       /* while there is something to read */
+    WAIT_NS = 10 * 1000 * 1000,       /* while there is something to read, at least */
+    CALM_PART = 8,                    /* of the time in which there were only samples */
     LABELS_WAIT_NS = 1000 * 1000,     /* while there are samples whose labels are to be read ... */
     LABELS_IDLE_NS = 4 * 1000 * 1000, /* ... and while none come */
     SETTLED_NS = 500 * 1000,          /* records so old are in the buffers on all CPUs */
@@ -123,11 +128,24 @@ static bool reader_has_tasks(struct perf_source *s)
     return has_tasks;
 }
 
-uint64_t perf_reader_sleep(uint64_t idle_ns, bool reads_labels)
+uint64_t perf_reader_patience(uint64_t calm_ns)
 {
-    uint64_t least = reads_labels ? LABELS_WAIT_NS : WAIT_NS;
+    uint64_t ns = calm_ns / CALM_PART;
+    return ns < WAIT_NS ? WAIT_NS : ns < LONGEST_WAIT_NS ? ns : LONGEST_WAIT_NS;
+}
+
+uint64_t perf_reader_sleep(uint64_t idle_ns, uint64_t patience_ns, bool reads_labels)
+{
+    uint64_t least = reads_labels ? LABELS_WAIT_NS : patience_ns;
     uint64_t most = reads_labels ? LABELS_IDLE_NS : LONGEST_WAIT_NS;
     return idle_ns < least ? least : idle_ns < most ? idle_ns : most;
+}
+
+/* Who waits, what a thread works on, and whole stacks are seen by looking at threads at once. */
+static bool reader_is_prompt(struct perf_source *s)
+{
+    return s->options.is_prompt || s->places || labels_are_read(s->labels) ||
+           __atomic_exchange_n(&s->reader.is_stirred, false, __ATOMIC_RELAXED);
 }
 
 /* Sleeps until a buffer is filling or the time is up; while nothing comes, twice as long each
@@ -137,19 +155,24 @@ static void *reader_run(void *context)
     struct perf_source *s = context;
     struct perf_reader *r = &s->reader;
     uint64_t told_ns = 0, idle_ns = 0, one = 1;
+    uint64_t calm_since_ns = clock_now(), patience_ns = WAIT_NS;
     request_short_slice();
     for (;;) {
         struct pollfd fds[] = {{r->end, POLLIN, 0}, {s->wake_fd, POLLIN, 0}};
-        uint64_t ns = perf_reader_sleep(idle_ns, labels_are_read(s->labels));
+        uint64_t ns = perf_reader_sleep(idle_ns, patience_ns, labels_are_read(s->labels));
         struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
         if (ppoll(fds, 2, &time, NULL) > 0 && fds[0].revents)
             return NULL;
-        if (!s->options.is_attached && reader_has_tasks(s))
+        bool has_tasks = reader_has_tasks(s);
+        if (!s->options.is_attached && has_tasks)
             perf_draw_periods(s, false);
         uint64_t now_ns = clock_now();
+        if (reader_is_prompt(s) || has_tasks)
+            calm_since_ns = now_ns;
+        patience_ns = perf_reader_patience(now_ns - calm_since_ns);
         size_t bytes = reader_empty_all(s, now_ns, now_ns - SETTLED_NS);
         idle_ns = bytes ? 0 : 2 * ns;
-        if (bytes < ENOUGH_BYTES && now_ns - told_ns < WAIT_NS)
+        if (bytes < ENOUGH_BYTES && now_ns - told_ns < patience_ns)
             continue;
         told_ns = now_ns;
         if (bytes)

@@ -286,6 +286,8 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
     struct collector_place place = collector_place(s->collector, &sample);
     if (!s->deep || !deep_stacks_sampled(s->deep, &sample, place))
         collector_sample_at(s->collector, &sample, place);
+    else
+        __atomic_store_n(&s->reader.is_stirred, true, __ATOMIC_RELAXED);
     if (s->waits)
         waits_ran(s->waits, &sample, place);
     if (choice == 0)

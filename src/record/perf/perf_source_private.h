@@ -42,6 +42,7 @@ typedef VEC(struct perf_backlog) perf_backlogs;
 struct perf_reader {
     pthread_t thread;
     bool is_running;
+    bool is_stirred;        /* by the monitor: samples must not wait now */
     int end, news;          /* eventfds: readable when it is to end, when there is enough to take */
     pthread_mutex_t lock;   /* of what follows */
     perf_backlogs backlogs; /* of the numbers of the rings */
@@ -177,9 +178,12 @@ bool perf_is_drawn(const struct perf_source *s, uint32_t choice);
 /* Gives each event a period of its own; is_first: before anything is sampled. */
 void perf_draw_periods(struct perf_source *s, bool is_first);
 
+/* How long samples may wait where nothing but samples has come for so long. */
+uint64_t perf_reader_patience(uint64_t calm_ns);
+
 /* How long the reader sleeps where nothing has come for so long: not shorter than is worth it, and
  * not longer than buffers last, or labels that are to be read stay the same. */
-uint64_t perf_reader_sleep(uint64_t idle_ns, bool reads_labels);
+uint64_t perf_reader_sleep(uint64_t idle_ns, uint64_t patience_ns, bool reads_labels);
 
 /* Begins when all buffers are there. */
 MUST_CHECK bool perf_reader_start(struct perf_source *s);
