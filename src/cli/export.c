@@ -372,7 +372,8 @@ static bool export_report(struct session *s, void *request, struct out *out, str
 static int export_run(const struct command *self, int argc, char **argv, struct out *out,
                       struct err *e)
 {
-    struct export_request r = {.view.session = {.measures_graph = true, .others = OTHERS_TOTAL}};
+    struct export_request r = {
+        .view.session = {.measures_graph = true, .others = OTHERS_TOTAL, .no_errors = true}};
     struct view_job job = {&r, &r.view, export_report, .output = &r.output};
     int status = view_run(self, argc, argv, &job, out, e);
     stack_edits_deinit(&r.stacks);

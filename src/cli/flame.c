@@ -267,9 +267,9 @@ static bool flame_report(struct session *s, void *request, struct out *out, stru
 static int flame_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {
-    struct flame_request r = {
-        .output = "flame.svg",
-        .view = {.rules.min_percent = MIN_PERCENT, .session.others = OTHERS_TOTAL}};
+    struct flame_request r = {.output = "flame.svg",
+                              .view = {.rules.min_percent = MIN_PERCENT,
+                                       .session = {.others = OTHERS_TOTAL, .no_errors = true}}};
     struct view_job job = {&r, &r.view, flame_report, .output = &r.output};
     int status = view_run(self, argc, argv, &job, out, e);
     stack_edits_deinit(&r.stacks);

@@ -482,6 +482,20 @@ static void recorded_take_mean_of_calls(struct recording *r)
     }
 }
 
+/* Times along stacks, and how sure they are, which takes longer. */
+static void recorded_measure(struct recorded *r, const struct functions *f, bool no_errors)
+{
+    const struct call_frames *frames = recorded_frames(r);
+    const double *weights = r->weights.node;
+    struct stacks *t = &r->stacks;
+    if (no_errors) {
+        stacks_measure(t, &r->space, f, frames, weights, &r->arena);
+        return;
+    }
+    stacks_measure_both(t, &r->space, f, frames, &r->choice, weights, &r->arena);
+    stacks_measure_between(t, &r->space, f, frames, &r->choice, weights, &r->arena);
+}
+
 /* Reads from top to bottom as the picture above: periods, choice, files, functions, weights,
  * stacks, summary. */
 bool recorded_resolve(struct recorded *r, const char *name, const struct recorded_options *o,
@@ -541,10 +555,7 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
                           &r->arena);
         *f = r->named.functions;
     }
-    stacks_measure_both(&r->stacks, &r->space, f, recorded_frames(r), &r->choice, r->weights.node,
-                        &r->arena);
-    stacks_measure_between(&r->stacks, &r->space, f, recorded_frames(r), &r->choice,
-                           r->weights.node, &r->arena);
+    recorded_measure(r, f, o->no_errors);
     /* Code by the functions that have symbols, whatever was inlined into them. */
     r->host_self = r->stacks.self;
     if (r->named.functions.len) {

@@ -73,6 +73,7 @@ struct recorded_options {
     bool names_inlined;  /* inlined functions have times of their own */
     bool totals_others;  /* the other events with callees, too */
     bool shows_labels;   /* as a table of its own, not as frames */
+    bool no_errors;      /* of times */
     struct recorded_filter filter;
 };
 

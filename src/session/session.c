@@ -340,6 +340,7 @@ static bool session_open_recording(struct session *s, struct session_options *o,
                                        .names_inlined = o->names_inlined && !o->has_hosts,
                                        .totals_others = o->others == OTHERS_TOTAL,
                                        .shows_labels = o->shows_labels,
+                                       .no_errors = o->no_errors,
                                        .filter = o->recorded};
     struct recorded *r = &s->recorded;
     s->folder = o->profiles[0];

@@ -44,6 +44,7 @@ struct session_options {
     bool has_hosts;      /* requested: they are part of the functions that they are in */
     bool places_samples; /* of recordings, into the profile: for reports that go by address */
     bool shows_labels;   /* of recordings: values of a label are rows, not frames */
+    bool no_errors;      /* of recordings: how sure times are is not asked, which takes a third */
 
     /* session_operands() fills these. */
     const char *program;
