@@ -430,26 +430,33 @@ void perf_backlog_add(struct perf_backlog *q, const struct perf_layout *l, struc
         backlog_put(q, record.at, record.len);
 }
 
+/* The lists change places, and what is left of ours, most often a record or two that came when the
+ * other buffers were not complete yet, goes into the room in front of what came later. */
 void perf_backlog_move(struct perf_backlog *q, struct perf_backlog *from)
 {
-    enum { MOST_SPARE = 8 << 20 }; /* bytes of room that are kept */
-    size_t rest = q->bytes.len - q->taken;
-    if (!from->bytes.len)
+    enum { MOST_SPARE = 8 << 20 /* bytes of room that are kept */, FRONT = 64 << 10 };
+    size_t rest = q->bytes.len - q->taken, more = from->bytes.len - from->taken;
+    if (!more)
         return;
-    if (rest) {
-        memmove(q->bytes.at, q->bytes.at + q->taken, rest);
-        q->bytes.len = rest;
-        vec_reserve(&q->bytes, rest + from->bytes.len);
-        backlog_put(q, from->bytes.at, from->bytes.len);
-    } else {
+    if (rest <= from->taken) {
         struct perf_backlog spare = *q;
         *q = *from;
+        q->taken -= rest;
+        if (rest)
+            memcpy(q->bytes.at + q->taken, spare.bytes.at + spare.taken, rest);
         *from = spare;
+    } else {
+        memmove(q->bytes.at, q->bytes.at + q->taken, rest);
+        q->bytes.len = rest;
+        q->taken = 0;
+        vec_reserve(&q->bytes, rest + more);
+        backlog_put(q, from->bytes.at + from->taken, more);
     }
     if (from->bytes.cap > MOST_SPARE)
         vec_free(&from->bytes);
-    from->bytes.len = from->taken = from->first_len = 0;
-    q->taken = q->first_len = 0;
+    vec_reserve(&from->bytes, FRONT);
+    from->bytes.len = from->taken = FRONT;
+    from->first_len = q->first_len = 0;
 }
 
 const struct perf_record *perf_backlog_first(struct perf_backlog *q, const struct perf_layout *l)

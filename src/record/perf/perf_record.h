@@ -140,7 +140,7 @@ void perf_backlog_deinit(struct perf_backlog *q);
 /* Adds one whole record; one that cannot be read is left out. */
 void perf_backlog_add(struct perf_backlog *q, const struct perf_layout *l, struct bytes record);
 
-/* Appends everything in *from. */
+/* Appends everything in *from, which then has room for what may be left here at the next time. */
 void perf_backlog_move(struct perf_backlog *q, struct perf_backlog *from);
 
 /* The first record; NULL: there is none. Good until the backlog is touched. */
