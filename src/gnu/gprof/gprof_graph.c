@@ -64,10 +64,16 @@ static void gprof_times(const struct gprof_report *r, double self, double childr
 static void gprof_entry_start(const struct gprof_report *r, const struct graph_node *n,
                               struct out *out)
 {
-    char rank[16];
-    snprintf(rank, sizeof rank, "[%u]", n->rank);
-    out_field(out, rank, 6);
-    out_char(out, ' ');
+    enum { RANK = 6 };
+    char *start = out_begin(out, LINE), *to = start;
+    *to++ = '[';
+    to = digits_u64(to, n->rank, 0);
+    *to++ = ']';
+    if (to < start + RANK)
+        digits_spaces(to, (size_t)(start + RANK - to));
+    to = start + RANK; /* of a longer one the start, as GNU gprof has it */
+    *to++ = ' ';
+    out_end(out, to);
     out_fixed(out,
               100 * (n->shown_self + n->shown_children) /
                   (r->graph->shown_total > 0 ? r->graph->shown_total : 1),
