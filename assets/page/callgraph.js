@@ -477,7 +477,7 @@ function curvesOf({ way }) {
 }
 
 /* Where a label beside a curve is over no box, label or curve; or null. */
-const LABEL = { letter: 7, high: 14, points: 24, places: [0.5, 0.62, 0.38, 0.72, 0.28, 0.82, 0.2, 0.9] };
+const LABEL = { letter: 7, high: 14, step: 6, places: [0.5, 0.62, 0.38, 0.72, 0.28, 0.82, 0.2, 0.9] };
 
 function labelPlace(curve, letters, taken, curves) {
     const wide = LABEL.letter * letters;
@@ -594,9 +594,9 @@ class Picture {
         }
         this.curves = new Taken();
         for (const curve of this.layout.edges.flatMap(curvesOf))
-            for (let i = 0; i <= LABEL.points; i++) {
-                const [x, y] = pointOf(curve, i / LABEL.points);
-                this.curves.add({ x: x - 2, y: y - 2, wide: 4, high: 4 });
+            for (let i = 0, points = Math.ceil((Math.abs(curve[2] - curve[0]) + Math.abs(curve[3] - curve[1])) / LABEL.step); i <= points; i++) {
+                const [x, y] = pointOf(curve, i / points);
+                this.curves.add({ x: x - 4, y: y - 4, wide: 8, high: 8 });
             }
         this.layout.edges.sort((l, r) => r.call.time - l.call.time); /* the heaviest get labels first */
     }
@@ -668,6 +668,8 @@ function showGraph(main, parameters) {
     /* At first as many functions as can be read when all are in sight. */
     const room = { wide: main.clientWidth - 60, high: main.clientHeight - 120 };
     const isLegible = one => {
+        if (!one.list.length)
+            return true;
         const { wide, high } = extentOf(new Set(layOut(one).boxes.values()));
         return Math.min(room.wide / wide, room.high / high) >= GRAPH.legible;
     };

@@ -441,6 +441,7 @@ async function checkAccess(visit, name, view) {
 async function checkLines(visit, name, lines) {
     for (const [file, line] of Object.entries(lines)) {
         await visit.view({ view: "source", file, line });
+        await visit.page.waitForSelector(".lines .line"); /* a long one is unpacked first */
         const shown = await visit.page.$$eval(".lines .line .at", cells => cells.map(cell => Number(cell.textContent)));
         const chosen = await visit.page.$(".lines .line.chosen");
         ok(shown.includes(line) && chosen && shown.length < 200, `${name}: line ${line} of ${file} is shown`, shown.slice(0, 5));
