@@ -19,6 +19,13 @@ struct bytes {
     size_t len;
 };
 
+/* Without the mark of UTF-8 that some tools put before a text; no file of bytes begins with it. */
+static inline struct bytes bytes_without_mark(struct bytes b)
+{
+    size_t mark = b.len >= 3 && !memcmp(b.at, "\xef\xbb\xbf", 3) ? 3 : 0;
+    return (struct bytes){b.at + mark, b.len - mark};
+}
+
 /* A bounded reader over a span of bytes: every read is checked, a failed read yields 0 and sets
  * `failed`, and nothing moves after that. Callers read a record's fields and test `failed` once.
  *

@@ -577,6 +577,9 @@ static int run_run(const struct command *self, int argc, char **argv, struct out
             (r.reads_coverage && r.covers_blocks))
             err_set(e, "--coverage and --cover-blocks take one PROGRAM, which is not recorded, and "
                        "cannot be combined; see 'monarc run --help'");
+        else if (r.output) /* nothing would be where it says */
+            err_set(e, "-o names a recording, and there is none; write %s",
+                    r.covers_blocks ? "--cover-blocks=FILE" : "--coverage=PREFIX");
         else
             status = r.covers_blocks ? run_with_blocks(&r, out, e) : run_with_coverage(&r, e);
     } else if (end == OPTIONS_READ && run_check_request(&r, e) && run_take_rank(&r, e)) {

@@ -493,7 +493,7 @@ static void read_add_trace(struct worker *w, const char *path, const char *test)
         problem_add(&w->problems, PROBLEM_LOST, "%s", e.line);
         return;
     }
-    struct bytes bytes = file_bytes(&w->trace);
+    struct bytes bytes = bytes_without_mark(file_bytes(&w->trace));
     const struct trace_importer *format = trace_importer_of(bytes);
     if (bytes.len && !format) {
         problem_add(&w->problems, PROBLEM_LOST,
@@ -636,5 +636,5 @@ bool trace_file_read(struct trace_file *f, struct bytes in, const char *name, st
         return err_in(e, name, "is not a tracefile");
     f->format = format->name;
     f->title = format->title;
-    return format->read(in, name, &f->found, e);
+    return format->read(bytes_without_mark(in), name, &f->found, e);
 }

@@ -34,7 +34,7 @@ bool is_imported(const char *path)
         return false;
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (first = malloc(FIRST_BYTES))) {
         ssize_t len = read(fd, first, FIRST_BYTES);
-        is_one = len > 0 && importer_of((struct bytes){first, (size_t)len});
+        is_one = len > 0 && importer_of(bytes_without_mark((struct bytes){first, (size_t)len}));
         free(first);
     }
     close(fd);
@@ -120,7 +120,7 @@ bool imported_read(const char *path, struct recording *out, struct err *e)
     struct file_map file = {0};
     const char *name = strcmp(path, "-") ? path : "(standard input)";
     bool ok = file_map(path, &file, e);
-    struct bytes bytes = file_map_bytes(&file);
+    struct bytes bytes = bytes_without_mark(file_map_bytes(&file));
     const struct importer *importer = ok ? importer_of(bytes) : NULL;
     if (ok && !importer)
         ok = err_in(e, name, "is neither a recording nor a file of another profiler");

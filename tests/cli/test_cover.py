@@ -579,6 +579,15 @@ class Programs(Case):
             self.assertEqual(again, (self.top / "a.info").read_text())
             self.assertIn("TN:one\n", again)
 
+    def test_files_that_begin_with_a_mark(self):
+        """As tools of Windows write UTF-8: the report is that of the file without it."""
+        self.build()
+        self.cover("-q", "--lcov", "a.info", "--cobertura", "a.xml")
+        for name in ("a.info", "a.xml"):
+            (self.top / ("marked-" + name)).write_bytes(b"\xef\xbb\xbf" + (self.top / name).read_bytes())
+            self.assertEqual(self.json(name)["totals"], self.json("marked-" + name)["totals"])
+            self.assertIn("lines: 16, 12 of them ran", monarc("info", "marked-" + name, cwd=self.top).stdout.decode())
+
     def test_merging_adds_up_in_any_order(self):
         self.build()
         self.cover("-q", "--lcov", "once.info")

@@ -388,6 +388,8 @@ class Blocks(Folder):
     def test_what_cannot_be(self):
         for command, status, said in ((["--cover-blocks", "./none"], 127, b"No such file"),
                                       (["--cover-blocks", "--coverage", "./nothing"], 2, b"cannot be combined"),
+                                      (["--cover-blocks", "-o", "x", "./nothing"], 2, b"write --cover-blocks=FILE"),
+                                      (["--coverage", "-o", "x", "./nothing"], 2, b"write --coverage=PREFIX"),
                                       (["--cover-libraries", "./nothing"], 2, b"needs --cover-blocks"),
                                       (["--cover-blocks=/none/x", "./nothing"], 2, b"/none/x")):
             done = monarc("run", *command, cwd=self.folder)

@@ -761,6 +761,8 @@ class Names(unittest.TestCase):
         self.assertIn("lines that are not a stack followed by a number (2)", head)
         shares, _ = self.imported("powers", "main;a 1e3\nmain;b 1000\nmain;c 0.5e3\nmain;d +5\nproc 12;thread-3 4 1500\n")
         self.assertEqual(shares, {"a": 25, "b": 25, "c": 12.5, "thread-3 4": 37.5})
+        shares, _ = self.imported("marked", "\ufeffmain;a 3\nmain;b 1\nmain 4\n")  # as tools of Windows write UTF-8
+        self.assertEqual(shares, {"a": 37.5, "b": 12.5, "main": 50})
         with tempfile.TemporaryDirectory() as folder:  # of two runs, as difffolded.pl writes them
             path = Path(folder) / "x.folded"
             path.write_text("main;a 10 12\nmain;b 5 3\n")

@@ -26,6 +26,7 @@ const size_t trace_importers_len = sizeof TABLE / sizeof *TABLE;
 /* NULL: no importer knows the bytes. Probes are cheap, and asked in the order of the table. */
 const struct trace_importer *trace_importer_of(struct bytes first)
 {
+    first = bytes_without_mark(first);
     for (size_t i = 0; i < trace_importers_len; i++)
         if (TABLE[i].probe(first))
             return &TABLE[i];
