@@ -49,29 +49,40 @@ static bool is_there(const char *path)
     return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
+/* The source below the folder of the notes, or below one above it; NULL: it is in none. */
+static const char *found_above(struct source_names *n, const char *name, const char *beside)
+{
+    char *folder = path_absolute(beside, &n->arena);
+    for (char *slash; (slash = strrchr(folder, '/'));) {
+        *slash = 0;
+        const char *path = arena_printf(&n->arena, "%s/%s", folder, name);
+        if (is_there(path))
+            return path_tidy(path, &n->arena);
+    }
+    return NULL;
+}
+
 /* The whole path of a source. The notes say where the compiler ran since gcc 9; older ones, and
  * those made reproducible, do not. There the source is looked for below the folder of the notes,
- * and below each folder above it. */
+ * and below each folder above it. Compilers that map the project's folder to `.` write `./src/a.c`,
+ * which is relative to another folder than the one they ran in, and clang puts that before it:
+ * `./build/./src/a.c`. */
 static const char *whole_name(struct source_names *n, const char *name, const char *directory,
                               const char *beside)
 {
+    bool is_below_directory = directory && directory[0] == '/';
     if (name[0] == '/')
         return path_tidy(name, &n->arena);
-    if (directory && directory[0] == '/')
-        return path_tidy(arena_printf(&n->arena, "%s/%s", directory, name), &n->arena);
-    if (beside) {
-        /* Old notes and those made reproducible do not say where the compiler ran: the source is
-         * below the folder of the notes or one above it, if it is anywhere. */
-        char *folder = path_absolute(beside, &n->arena);
-        for (char *slash; (slash = strrchr(folder, '/'));) {
-            *slash = 0;
-            const char *path = arena_printf(&n->arena, "%s/%s", folder, name);
-            if (is_there(path))
-                return path_tidy(path, &n->arena);
-        }
-        return path_absolute(name, &n->arena);
-    }
-    return path_absolute(name, &n->arena);
+    const char *path = is_below_directory
+                           ? path_tidy(arena_printf(&n->arena, "%s/%s", directory, name), &n->arena)
+                           : path_absolute(name, &n->arena);
+    if (!beside || (is_below_directory && (strncmp(name, "./", 2) || is_there(path))))
+        return path;
+    const char *inner = strstr(name, "/./");
+    const char *found = found_above(n, name, beside);
+    if (!found && inner)
+        found = found_above(n, inner + 1, beside);
+    return found ? found : path;
 }
 
 /* `/proc/self/cwd`, which Bazel gives compilers for the folder that they run in, is no folder: what

@@ -141,5 +141,42 @@ class Unseen(unittest.TestCase):
                 self.assertIn("a.c: is newer", monarc("cover", ".", cwd=top).stdout.decode())
 
 
+
+class Mapped(unittest.TestCase):
+    """Builds that map the project's folder to `.`: names are relative to it, not to where the compiler ran."""
+
+    def setUp(self):
+        self.top = Path(tempfile.mkdtemp()).resolve()
+        self.addCleanup(shutil.rmtree, self.top)
+        for name in (".git", "src/a", "build"):
+            (self.top / name).mkdir(parents=True)
+        (self.top / "src/a/x.c").write_text("int main(void)\n{\n    return 0; // LCOV_EXCL_LINE\n}\n")
+
+    def found(self, *names):
+        report = json.loads(monarc("cover", "--json", "-", *names, cwd=self.top).stdout)
+        return [(s["path"], [line["line"] for line in s["lines"]]) for s in report["sources"]]
+
+    def test_gcc(self):
+        for flag in ("-fprofile-prefix-map", "-ffile-prefix-map"):
+            subprocess.run(f"rm -f *.gc??; gcc --coverage {flag}={self.top}=. -o p {self.top}/src/a/x.c && ./p", shell=True, check=True,
+                           cwd=self.top / "build")
+            self.assertEqual(self.found("build"), [("src/a/x.c", [1])], flag)
+
+    @slow
+    def test_clang(self):
+        if not shutil.which("clang"):
+            self.skipTest("clang is not installed")
+        subprocess.run(f"clang -fprofile-instr-generate -fcoverage-mapping -fcoverage-prefix-map={self.top}=. -o p "
+                       f"{self.top}/src/a/x.c && LLVM_PROFILE_FILE=p.profraw ./p", shell=True, check=True, cwd=self.top / "build")
+        self.assertEqual(self.found("build/p", "build/p.profraw"), [("src/a/x.c", [2, 4])])
+
+    def test_a_source_that_is_there_is_the_one(self):
+        """A name that is found where the compiler ran is sought nowhere else."""
+        (self.top / "build/src/a").mkdir(parents=True)
+        (self.top / "build/src/a/x.c").write_text("int main(void)\n{\n    return 0;\n}\n")
+        subprocess.run("gcc --coverage -o p ./src/a/x.c && ./p", shell=True, check=True, cwd=self.top / "build")
+        self.assertEqual(self.found("build"), [("build/src/a/x.c", [1, 3])])
+
+
 if __name__ == "__main__":
     unittest.main()

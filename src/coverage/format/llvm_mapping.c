@@ -87,10 +87,15 @@ static bool files_take(struct llvm_mapping *m, struct cursor *in, uint64_t numbe
         if (!at)
             return false;
         const char *name = arena_copy(&m->arena, at, (size_t)len);
-        if (is_relative && !i)
+        if (is_relative && !i) {
             folder = name;
-        else if (is_relative && *folder && *name != '/')
-            name = path_tidy(arena_printf(&m->arena, "%s/%s", folder, name), &m->arena);
+        } else if (is_relative && *folder && *name != '/') {
+            name = arena_printf(&m->arena, "%s/%s", folder, name);
+            /* `./build/./src/a.c`, of two folders that were mapped: the second name may begin
+             * elsewhere. */
+            if (*folder == '/' || !strstr(name, "/./"))
+                name = path_tidy(name, &m->arena);
+        }
         vec_push(&m->filenames, name);
     }
     return !in->failed;
