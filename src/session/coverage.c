@@ -124,6 +124,7 @@ static void choose_sources(struct coverage_session *s)
     for (size_t i = 0; !patch_has_whole_names(&s->result, &s->patch) && i < s->patch.files.len;
          i++) {
         struct patch_file *f = &s->patch.files.at[i];
+        /* Sources whose names fit; those of them that are here; those that also have the lines. */
         uint32_t fitting = 0, here = 0, having = 0, last = 0;
         for (uint32_t k = 0; k < s->result.sources.len; k++) {
             const struct result_source *source = &s->result.sources.at[k];
@@ -136,6 +137,7 @@ static void choose_sources(struct coverage_session *s)
                 last = k;
             }
         }
+        /* One alone is found by its name, also if its text is another: check_patch() says so. */
         if (fitting < 2 || !here)
             continue;
         f->chosen = having == 1 ? last + 1 : (uint32_t)NO_INDEX;

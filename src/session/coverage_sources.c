@@ -49,7 +49,9 @@ static bool is_there(const char *path)
     return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-/* The source below the folder of the notes, or below one above it; NULL: it is in none. */
+/* The source below the folder of the notes, or below one above it; NULL: it is in none. The nearest
+ * folder wins, as a project inside another has its own sources; a name costs a look in each folder
+ * above, once. */
 static const char *found_above(struct source_names *n, const char *name, const char *beside)
 {
     char *folder = path_absolute(beside, &n->arena);
@@ -78,6 +80,8 @@ static const char *whole_name(struct source_names *n, const char *name, const ch
                            : path_absolute(name, &n->arena);
     if (!beside || (is_below_directory && (strncmp(name, "./", 2) || is_there(path))))
         return path;
+    /* A source that is where the compiler ran is sought nowhere else: another of its name may be
+     * above. */
     const char *inner = strstr(name, "/./");
     const char *found = found_above(n, name, beside);
     if (!found && inner)

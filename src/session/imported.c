@@ -120,6 +120,7 @@ bool imported_read(const char *path, struct recording *out, struct err *e)
     struct file_map file = {0};
     const char *name = strcmp(path, "-") ? path : "(standard input)";
     bool ok = file_map(path, &file, e);
+    /* Offsets in messages are those after the mark, which no reader sees. */
     struct bytes bytes = bytes_without_mark(file_map_bytes(&file));
     const struct importer *importer = ok ? importer_of(bytes) : NULL;
     if (ok && !importer)
