@@ -82,7 +82,7 @@ function comparisonColumns() {
 function comparedTotals() {
     const base = baseOf();
     return base.totals.length ? smallTable("Whole runs", ["", "now", "was", "change", "verdict"], base.totals.map(t =>
-        [t.name, t.new, t.old, `${t.change > 0 ? "+" : t.change < 0 ? "−" : ""}${t.size}`, t.verdict]), 0) : "";
+        [t.name, t.new, t.old, `${t.change > 0 ? "+" : t.change < 0 ? "−" : ""}${t.size}`, t.verdict.replaceAll(" +- ", " ± ")]), 0) : "";
 }
 
 function showComparison(main, parameters) {
@@ -100,7 +100,7 @@ function showComparison(main, parameters) {
     main.append(base.answer ? leadOf(time.found ? signed(100 * time.growth, 1, `${NARROW}%`) : "", base.answer) : "",
         comparedTotals(), element("p", { class: "remark" }, `Compared with ${plain(base.profile)}. `,
             page.window ? "The comparison is of whole runs, not of the chosen part. " : "",
-            base.notes.map(note => `${plain(note)}. `).join("")),
+            base.notes.map(note => `${note.charAt(0).toUpperCase()}${plain(note).slice(1)}. `).join("")),
         element("div", { class: "tools" },
             searchField("search functions (regular expression)", parameters.search, value => {
                 parameters.search = value;
