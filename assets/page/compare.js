@@ -74,6 +74,7 @@ function comparisonColumns() {
         { id: "verdict", title: "change", key: i => verdictOf(i), cell: i => VERDICTS[verdictOf(i)] },
         { id: "name", title: "function", key: i => r.name[i], cell: i => element("span", {},
             r.row[i] >= 0 ? functionLink(r.row[i]) : shortened(r.name[i]),
+            r.file[i] ? element("span", { class: "count" }, ` (${shortened(r.file[i])})`) : null,
             r.remark[i] ? element("span", { class: "count" }, ` (${shortened(r.remark[i])})`) : null) },
     ].filter(Boolean);
 }

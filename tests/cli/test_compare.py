@@ -140,6 +140,9 @@ void _start(void) { wide(7); for (;;) __asm__ volatile(""); }
         rows = json.loads(monarc("diff", "--lines", "--all", "--json", *sides).stdout)["functions"]
         self.assertEqual(sorted([row["kind"], row["old"]["line"], row["new"]["line"], row["self_time"]["old"] - row["self_time"]["new"]]
                                 for row in rows if row["name"].endswith(" work")), [["kept", 3, 3, 0], ["kept", 3, 6, 0]])
+        for form in "text", "markdown":
+            shown = monarc("diff", "--all", "--format", form, *sides).stdout.decode()
+            self.assertEqual(sorted(re.findall(r"work \(..c\)", shown)), ["work (a.c)", "work (b.c)"], shown)
 
     def test_nothing_changed(self):
         status, rows, text = self.diff({"wide": 300, "end": 100}, {"wide": 300, "end": 100})

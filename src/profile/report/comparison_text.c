@@ -19,6 +19,8 @@
  * at least. The cost is that of the rows listed. */
 #include "profile/report/writers.h"
 
+#include "base/path.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -205,15 +207,13 @@ static void comparison_row_text(struct out *out, const struct comparison_layout 
     if (c->compares_calls)
         comparison_calls_text(out, l, row);
     int room = l->style->width - used - (int)strlen(remark) - 3 -
-               (id->is_inlined ? (int)strlen(INLINED) : 0);
+               (id->is_inlined ? (int)strlen(INLINED) : 0) -
+               (row->file ? (int)strlen(path_base_name(row->file)) + 3 : 0);
     if (l->style->width)
         text_symbol_within(out, name, room < LEAST_NAME ? LEAST_NAME : room);
     else
         text_name(out, name);
-    if (id->object && !id->is_made)
-        text_object(out, id->object);
-    if (id->is_inlined)
-        out_str(out, INLINED);
+    text_function_place(out, row->file, id->is_made ? NULL : id->object, id->is_inlined);
     if (*remark) {
         out_str(out, " (");
         text_name(out, remark);
@@ -363,6 +363,11 @@ static void markdown_row(struct out *out, const struct comparison *c, const stru
     const char *remark = comparison_remark(c, row, &scratch);
     out_str(out, "| ");
     text_markdown(out, change_name(c, row));
+    if (row->file) {
+        out_str(out, " (");
+        text_markdown(out, path_base_name(row->file));
+        out_char(out, ')');
+    }
     if (change_identity(c, row)->is_inlined)
         out_str(out, INLINED);
     if (*remark) {

@@ -341,6 +341,22 @@ void comparison_make(struct comparison *c, const struct run_set *old, const stru
                       (asks_totals && comparison_total_speaks(c, r)) ||
                       (is_other && comparison_is_counted(c, r));
     }
+    /* Functions of one name in one object are known by their sources. */
+    struct intern texts = {0};
+    struct map first = {0}; /* name, object and whether inlined -> the first such row */
+    for (uint32_t i = 0; i < len; i++) {
+        const struct identity *id = change_identity(c, &rows[i]);
+        const char *name = change_name(c, &rows[i]), *object = id->object ? id->object : "";
+        uint64_t place = 2 * (uint64_t)intern(&texts, object, strlen(object)) + id->is_inlined;
+        bool is_new;
+        uint32_t at = map_index(&first, intern(&texts, name, strlen(name)), place, i, &is_new);
+        if (is_new || id->is_made)
+            continue;
+        rows[i].file = id->file;
+        rows[at].file = change_identity(c, &rows[at])->file;
+    }
+    intern_deinit(&texts);
+    map_deinit(&first);
     uint32_t *order = ARENA_NEW(&scratch, uint32_t, len);
     for (uint32_t i = 0; i < len; i++)
         order[i] = i;
