@@ -22,8 +22,8 @@ struct bytes {
 /* Without the mark of UTF-8 that some tools put before a text; no file of bytes begins with it. */
 static inline struct bytes bytes_without_mark(struct bytes b)
 {
-    size_t mark = b.len >= 3 && !memcmp(b.at, "\xef\xbb\xbf", 3) ? 3 : 0;
-    return (struct bytes){b.at + mark, b.len - mark};
+    bool has_mark = b.len >= 3 && !memcmp(b.at, "\xef\xbb\xbf", 3);
+    return has_mark ? (struct bytes){b.at + 3, b.len - 3} : b;
 }
 
 /* A bounded reader over a span of bytes: every read is checked, a failed read yields 0 and sets
