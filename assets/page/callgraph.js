@@ -661,21 +661,27 @@ class Picture {
     }
 }
 
+/* What is shown, and where; nothing has no places. */
+const laidOut = shown => ({ shown, layout: shown.list.length ? layOut(shown) : null });
+
+/* At first as many functions as can be read when all are in sight. */
+function firstLayout(options, room) {
+    let first;
+    for (const enough of GRAPH.enough) {
+        first = laidOut(firstPicture(options, enough));
+        const extent = first.layout && extentOf(new Set(first.layout.boxes.values()));
+        if (!extent || Math.min(room.wide / extent.wide, room.high / extent.high) >= GRAPH.legible)
+            break;
+    }
+    return first;
+}
+
 function showGraph(main, parameters) {
     const focus = parameters.fn === undefined ? undefined : page.byKey.get(parameters.fn);
     const least = parameters.least || (focus === undefined ? "" : "1"), isFirst = least === "";
     const options = { share: isFirst ? undefined : Number(least), depth: Number(parameters.depth || 3), focus };
-    /* At first as many functions as can be read when all are in sight. */
     const room = { wide: main.clientWidth - 60, high: main.clientHeight - 120 };
-    const isLegible = one => {
-        if (!one.list.length)
-            return true;
-        const { wide, high } = extentOf(new Set(layOut(one).boxes.values()));
-        return Math.min(room.wide / wide, room.high / high) >= GRAPH.legible;
-    };
-    const first = enough => firstPicture(options, enough);
-    const shown = isFirst ? first(GRAPH.enough.find((enough, i) => i === GRAPH.enough.length - 1 || isLegible(first(enough))))
-        : wholePicture(options, Number(least) / 1000), { list, cut, folded } = shown;
+    const { shown, layout } = isFirst ? firstLayout(options, room) : laidOut(wholePicture(options, Number(least) / 1000)), { list, cut, folded } = shown;
     const set = key => value => go({ ...currentParameters(), [key]: value || undefined });
     const name = element("input", { list: "functions", "aria-label": "focus on a function", placeholder: "focus on a function",
         value: focus === undefined ? "" : functionName(focus), spellcheck: "false" });
@@ -695,7 +701,7 @@ function showGraph(main, parameters) {
         main.append(element("p", { class: "none" }, "No function has that much."));
         return;
     }
-    const picture = new Picture(layOut(shown));
+    const picture = new Picture(layout);
     main.append(picture.svg);
     const hottest = list.reduce((best, fn) => page.functions.self[fn] > page.functions.self[best] ? fn : best);
     picture.begin(focus === undefined ? hottest : focus, isFirst);

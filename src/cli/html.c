@@ -395,8 +395,7 @@ static const char *html_title_of(struct html_data *d, const struct html_options 
     return arena_printf(&d->arena, "Coverage of %s", *name ? name : operand);
 }
 
-/* A reason that the sides may differ besides the program; its text goes with the comparison's
- * printer, the page comes later. */
+/* Keeps a caveat for the page: its text lives no longer than this call. */
 static void html_take_note(void *context, const char *sentence)
 {
     struct html_data *d = context;
