@@ -255,7 +255,9 @@ static int diff_source_profiles(const struct diff_request *r, char *const *names
 static int diff_run(const struct command *self, int argc, char **argv, struct out *out,
                     struct err *e)
 {
-    struct diff_request r = {.confidence = 99, .least = 1, .noise = 100 * NOISE_OF_RUNS};
+    struct diff_request r = {.confidence = 100 * CHANGE_CONFIDENCE,
+                             .least = 100 * LEAST_CHANGE,
+                             .noise = 100 * NOISE_OF_RUNS};
     struct operands operands;
     int status = EXIT_BAD;
     bool is_coverage;

@@ -94,8 +94,9 @@ static void html_operands(struct html_options *o, char **names, size_t len)
 }
 
 /* A profile alone gets the program of the newer side put in front of it, and so do profiles of
- * clang's coverage alone. The patch is left out: it
- * is about today's lines. */
+ * clang's coverage alone. The patch is left out: it is about today's lines. What chooses a part of
+ * a recording, as an event or a process, applies to both sides: else a part would be compared with
+ * a whole. */
 static void html_base_options(struct html_options *base, const struct html_options *o)
 {
     base->view.session = (struct session_options){.read = o->view.session.read,
@@ -395,7 +396,8 @@ static const char *html_title_of(struct html_data *d, const struct html_options 
     return arena_printf(&d->arena, "Coverage of %s", *name ? name : operand);
 }
 
-/* Keeps a caveat for the page: its text lives no longer than this call. */
+/* Keeps a caveat for the page: its text lives no longer than this call, and the page is written
+ * when both sides have been described. */
 static void html_take_note(void *context, const char *sentence)
 {
     struct html_data *d = context;
@@ -409,8 +411,10 @@ static void html_take_note(void *context, const char *sentence)
 static bool html_compare(struct html_data *d, struct html_options *o, struct html_options *base,
                          struct err *e)
 {
-    struct comparison_rules rules = {
-        .confidence = 0.99, .least = 0.01, .noise = NOISE_OF_RUNS, .shows_all = true};
+    struct comparison_rules rules = {.confidence = CHANGE_CONFIDENCE,
+                                     .least = LEAST_CHANGE,
+                                     .noise = NOISE_OF_RUNS,
+                                     .shows_all = true};
     struct side_names old = {.names = base->profile.at, .len = base->profile.len};
     struct side_names new = {.names = o->profile.at, .len = o->profile.len};
     if (!side_open(&d->old_runs, &base->view.session, &old, e) ||

@@ -31,7 +31,8 @@ const char *const rule_names[RULE_KINDS] = {
 /* Settings that hold where nothing else is said. */
 void rules_init(struct rules *r)
 {
-    *r = (struct rules){.confidence = 0.99, .noise = NOISE_OF_RUNS, .least_samples = 100};
+    *r = (struct rules){
+        .confidence = CHANGE_CONFIDENCE, .noise = NOISE_OF_RUNS, .least_samples = 100};
 }
 
 void rules_deinit(struct rules *r)

@@ -102,11 +102,9 @@ bool measurement_place(const struct measurement *m, uint32_t function, const cha
 
 /* As `monarc diff` has it, with its confidence for all functions together, or all lines of a
  * source. */
-#define CONFIDENCE 0.99
-
 bool older_is_meant(double chance)
 {
-    return chance < 1 - CONFIDENCE;
+    return chance < 1 - CHANGE_CONFIDENCE;
 }
 
 /* Time as one run measured it, or where a sample's worth is not known, its share. A mean with the
@@ -137,7 +135,7 @@ double older_chance(const struct summary *then, double before, const struct summ
     bool is_kernel = name && (!strncmp(name, "[kernel", 7) || function_name_is_wait(name));
     struct noise noise;
     struct difference d;
-    noise_assume(&noise, NOISE_OF_RUNS, CONFIDENCE);
+    noise_assume(&noise, NOISE_OF_RUNS, CHANGE_CONFIDENCE);
     difference_make(&d, &old, &new, &noise, is_kernel ? NOISE_KERNEL : NOISE_CODE);
     return difference_chance(&d);
 }

@@ -588,7 +588,8 @@ void comparison_judge_totals(struct comparison *c, struct arena *a)
 
 void baseline_make(struct baseline *b)
 {
-    struct comparison_rules rules = {.confidence = 0.99, .shows_all = true, .noise = NOISE_OF_RUNS};
+    struct comparison_rules rules = {
+        .confidence = CHANGE_CONFIDENCE, .shows_all = true, .noise = NOISE_OF_RUNS};
     comparison_make(&b->comparison, &b->old, &b->new, &rules, &b->arena);
     b->change_of = ARENA_NEW(&b->arena, const struct change *, b->new.ids.len);
     for (uint32_t i = 0; i < b->comparison.len; i++)

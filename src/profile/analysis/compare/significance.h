@@ -53,6 +53,11 @@ enum { LEAST_HITS = 10 };
  * parts of the amount, which a difference exceeds in one of a hundred pairs. */
 #define NOISE_OF_RUNS 0.15
 
+/* When a change counts, unless the user knows better: not by chance with this probability, for all
+ * rows together, and by this part of the old side's whole. */
+#define CHANGE_CONFIDENCE 0.99
+#define LEAST_CHANGE      0.01
+
 /* `difference`: NOISE_OF_RUNS, or what the user knows better. */
 void noise_assume(struct noise *n, double difference, double confidence);
 
