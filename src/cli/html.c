@@ -67,8 +67,8 @@ struct html_data {
     struct coverage_session covered;
     struct coverage_gate gates[GATES];
     struct coverage_change change;
-    struct blame *blames;              /* by source of the coverage */
-    struct run_set old_runs, new_runs; /* what `comparison` compares */
+    struct blame *blames; /* by source of the coverage */
+    struct baseline compared;
     struct page_comparison comparison;
     struct page_profile profile;
     struct page_coverage coverage;
@@ -406,22 +406,18 @@ static void html_take_note(void *context, const char *sentence)
 
 /* As `monarc diff` compares them, run by run: the sides of the page are means of their runs, which
  * do not say how much runs differ. So both are read once more, each run by itself, which takes less
- * than what the page reads of them besides. Rules are those of diff without options; all rows are
- * there, as the page chooses among them. */
+ * than what the page reads of them besides. */
 static bool html_compare(struct html_data *d, struct html_options *o, struct html_options *base,
                          struct err *e)
 {
-    struct comparison_rules rules = {.confidence = CHANGE_CONFIDENCE,
-                                     .least = LEAST_CHANGE,
-                                     .noise = NOISE_OF_RUNS,
-                                     .shows_all = true};
     struct side_names old = {.names = base->profile.at, .len = base->profile.len};
     struct side_names new = {.names = o->profile.at, .len = o->profile.len};
-    if (!side_open(&d->old_runs, &base->view.session, &old, e) ||
-        !side_open(&d->new_runs, &o->view.session, &new, e))
+    if (!side_open(&d->compared.old, &base->view.session, &old, e) ||
+        !side_open(&d->compared.new, &o->view.session, &new, e))
         return false;
-    comparison_make(&d->comparison.made, &d->old_runs, &d->new_runs, &rules, &d->arena);
-    comparison_notes(&d->comparison.made, html_take_note, d);
+    baseline_make(&d->compared, NULL);
+    d->comparison.made = &d->compared.comparison;
+    comparison_notes(d->comparison.made, html_take_note, d);
     d->profile.comparison = &d->comparison;
     return true;
 }
@@ -518,10 +514,8 @@ static void html_data_close(struct html_data *d)
     }
     for (size_t i = 0; d->blames && i < d->covered.result.sources.len; i++)
         blame_deinit(&d->blames[i]);
-    comparison_deinit(&d->comparison.made);
     vec_free(&d->comparison.notes);
-    run_set_deinit(&d->old_runs);
-    run_set_deinit(&d->new_runs);
+    baseline_deinit(&d->compared);
     coverage_change_deinit(&d->change);
     diagnosis_deinit(&d->diagnosis);
     annotate_deinit(&d->code);

@@ -293,7 +293,7 @@ bool view_open_base(struct baseline *b, const struct option_list *names, struct 
                                                 .graph = &s->graph,
                                                 .names = &s->names,
                                                 .objects = session_objects(s)});
-    baseline_make(b);
+    baseline_make(b, NULL);
     return true;
 }
 

@@ -118,7 +118,7 @@ void base_data(struct json *j, const struct page_rows *r)
         json_none(j);
         return;
     }
-    const struct comparison *c = &compared->made;
+    const struct comparison *c = compared->made;
     struct amount_scale scale = comparison_scale(c);
     struct arena a = {0};
     json_begin(j, '{');

@@ -27,7 +27,7 @@
 
 /* What `monarc diff` says of the two measurements: all rows, in its order. */
 struct page_comparison {
-    struct comparison made;
+    const struct comparison *made;
     VEC(const char *) notes; /* caveats, as sentences */
 };
 

@@ -193,7 +193,7 @@ class Screens(unittest.TestCase):
         before = {**SAMPLES, ("helper", 1): 120, ("never", 1): 50, ("main", 7): 111}
         (folder / "old.gmon").write_bytes(profile(names, before, [*calls, ("main", 40, "never", 2)]))
         # The growth of main() would be meant if it were asked about alone: of two functions it is not.
-        (folder / "near.gmon").write_bytes(profile(names, {**SAMPLES, ("main", 7): 60}, calls))
+        (folder / "near.gmon").write_bytes(profile(names, {**SAMPLES, ("main", 7): 90}, calls))
         (folder / "calls.gmon").write_bytes(profile(names, {}, calls))
         (folder / "now.info").write_text(TRACE.format(helper=10, then=6, last=1, taken=6))
         (folder / "old.info").write_text(TRACE.format(helper=9, then=0, last=0, taken=0).replace("DA:8,4", "DA:8,0")

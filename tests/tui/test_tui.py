@@ -211,13 +211,35 @@ class Figures(Case):
         now, then = (monarc_json("flat", "demo", f) for f in ("demo.gmon", old))
         before = {f["name"]: f["self_share"] for f in then["functions"]}
         screen = self.screen("demo", "demo.gmon", "--base", old, until="base%", **WIDE)
-        stars = 0
+        self.assertGreater(self.judged_as_diff(screen, [old], ["demo.gmon"]), 0)
         for row, f in zip(screen.rows()[2:], now["functions"]):
             change = 100 * f["self_share"] - 100 * before.get(f["name"], 0)
             self.assertEqual(row.split()[2], f"{100 * before[f['name']]:.2f}")
             self.assertEqual(row.split()[3].rstrip("*"), f"{change:+.2f}")
-            stars += row.split()[3].endswith("*")
-        self.assertGreater(stars, 0)
+
+    def judged_as_diff(self, screen, old, new):
+        """The sentence below and the stars are those of `monarc diff`. How many stars there are."""
+        sides = [w for side, files in (("--old", old), ("--new", new)) for f in files for w in (side, f)]
+        rows = monarc_json("diff", "--all", *sides, "demo")["functions"]
+        meant = {f["name"].split("(")[0]: f["self_time"]["is_meant"] for f in rows}
+        rows = [r.split() for r in screen.rows() if re.match(" *[0-9.]+ ", r)]
+        self.assertEqual({r[-1]: r[3].endswith("*") for r in rows}, {r[-1]: meant[r[-1]] for r in rows})
+        self.assertIn(monarc("diff", *sides, "demo").stdout.decode().split("\n")[0], screen.text())
+        return sum(r[3].endswith("*") for r in rows)
+
+    def test_comparison_of_several_runs(self):
+        """How much runs differ is measured: what would be a change of one run is none of two that differ by more."""
+        data = DEMO_GMON.read_bytes()
+        bins = struct.unpack_from("<I", data, 37)[0]
+        counts = struct.unpack_from(f"<{bins}H", data, 61)
+        files = [self.folder / f"run-{factor}.gmon" for factor in (1, 6, 3, 9)]
+        for file, factor in zip(files, (1, 6, 3, 9)):
+            scaled = [c * factor if i % 7 else c for i, c in enumerate(counts)]
+            file.write_bytes(data[:61] + struct.pack(f"<{bins}H", *scaled) + data[61 + 2 * bins:])
+        screen = self.screen("demo", files[2], "--base", files[0], until="base%", **WIDE)
+        self.assertGreater(self.judged_as_diff(screen, files[:1], files[2:3]), 0)
+        screen = self.screen("demo", *files[2:], "--base", "demo", "--base", files[0], "--base", files[1], until="base%", **WIDE)
+        self.assertEqual(self.judged_as_diff(screen, files[:2], files[2:]), 0)
 
     @slow
     def test_part_of_a_recording(self):

@@ -132,11 +132,10 @@ CASE(test_compared_with_itself)
     open_demo(&o, true);
     for (size_t i = 0; i < o.tui.functions.rows.len; i++) {
         const struct function_row *r = &o.tui.functions.rows.at[i];
-        assert_non_null(r->old);
-        assert_true(function_row_share(&o.tui.functions, r) ==
-                    function_row_old_share(&o.tui.functions, r));
+        assert_non_null(r->change);
+        assert_true(function_row_share(&o.tui.functions, r) == r->change->self.old);
+        assert_true(function_row_change(r) == 0);
         assert_false(function_row_is_meant(&o.tui.functions, r));
-        assert_null(function_row_change(&o.tui.functions, r));
     }
     close_demo(&o);
 }

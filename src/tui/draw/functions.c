@@ -188,18 +188,18 @@ static void functions_put_row(const struct function_layout *l, struct span *at,
 {
     const struct functions_table *t = l->table;
     const struct flat_row *f = r->flat;
+    const struct change *c = r->change;
     double share = l->summary ? function_row_share(t, r) : 0;
     uint8_t style = at->style;
     if (l->summary) {
-        double old = function_row_old_share(t, r);
         functions_put_share(l, FUNCTION_SELF_SHARE, at, share, f, "%.2f");
         functions_put_share(l, FUNCTION_MARGIN, at, f ? interval_half(f->interval) : 0, f, "%.2f");
-        functions_put_share(l, FUNCTION_OLD_SHARE, at, old, r->old, "%.2f");
+        functions_put_share(l, FUNCTION_OLD_SHARE, at, c ? c->self.old : 0,
+                            c && c->old != NO_FUNCTION, "%.2f");
         /* A star marks what chance does not explain. */
         bool is_meant = function_row_is_meant(l->table, r);
-        double change = function_row_share(l->table, r) - function_row_old_share(l->table, r);
         at->style |= is_meant ? STYLE_BOLD : 0;
-        functions_put_share(l, FUNCTION_CHANGE, at, change, r->flat || r->old,
+        functions_put_share(l, FUNCTION_CHANGE, at, function_row_change(r), c,
                             is_meant ? "%+.2f*" : "%+.2f ");
         at->style = style;
         functions_put_time(l, FUNCTION_SELF, at, f ? f->self : 0, f);
@@ -221,18 +221,23 @@ static void functions_put_row(const struct function_layout *l, struct span *at,
     }
     columns_put(&l->columns, FUNCTION_RUNS, at, runs);
     at->style = style;
-    const char *change = function_row_change(t, r);
-    if (change)
-        span_printf(at, "%-4s ", change);
+    /* What it is called in the base, and its object. */
+    char notes[2][80] = {""};
     const char *object = function_row_object(t, r);
-    size_t end = at->end, label = object ? strlen(object) + 3 : 0;
-    if (label && at->end - at->column > 2 * label)
+    struct arena scratch = {0};
+    const char *remark = c ? comparison_remark(&t->in.base->comparison, c, &scratch) : "";
+    if (*remark)
+        snprintf(notes[0], sizeof notes[0], " (%s)", remark);
+    if (object)
+        snprintf(notes[1], sizeof notes[1], " (%s)", object);
+    arena_deinit(&scratch);
+    size_t end = at->end, label = strlen(notes[0]) + strlen(notes[1]);
+    if (at->end - at->column > 2 * label)
         at->end -= label;
     span_name(at, function_row_name(t, r), shift);
     if (at->end != end || !label) {
         at->end = end;
-        if (object)
-            span_printf(at, " (%s)", object);
+        span_str(at, notes[0]), span_str(at, notes[1]);
     }
     span_fill(at, end);
 }

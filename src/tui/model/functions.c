@@ -1,14 +1,13 @@
 /* Rows of the table of functions, and of the calls of one.
  *
- * The flat profile, coverage and an older profile are put together by function: the flat profile
- * sorts and filters its own rows (profile/analysis), coverage is joined by linkage name, the older
- * one as `monarc diff` matches, and what only one of them has is a row as well. So the figures are
- * those of the reports to the last digit; tests compare them with --json.
- *
- * Whether a change is more than chance is judged by the same test as in `monarc diff`, adjusted for
- * all functions together. */
+ * The flat profile, coverage and a base are put together by function: the flat profile sorts and
+ * filters its own rows (profile/analysis), coverage is joined by linkage name, the base is what
+ * `monarc diff` makes of both (profile/analysis/compare), and what only one of them has is a row as
+ * well. So the figures are those of the reports to the last digit; tests compare them with --json.
+ */
 #include "base/path.h"
 #include "base/sort.h"
+#include "session/report_inputs.h"
 #include "tui/model/tables.h"
 
 #include <inttypes.h>
@@ -98,114 +97,37 @@ bool measurement_place(const struct measurement *m, uint32_t function, const cha
            function_place(&s->functions, function, object, file, line);
 }
 
-/* --- an older profile ------------------------------------------------------------------------- */
+/* --- a base ---------------------------------------------------------------------------------- */
 
-/* As `monarc diff` has it, with its confidence for all functions together, or all lines of a
- * source. */
-bool older_is_meant(double chance)
+/* One side, as `monarc diff` reads it: of several runs each by itself, which says how much runs
+ * differ. What was opened is their sum, so that they are read again; a single run, or a part of a
+ * recording, is at hand. */
+static bool base_side(struct run_set *side, struct measurement *m, struct err *e)
 {
-    return chance < 1 - CHANGE_CONFIDENCE;
+    struct session *s = &m->session;
+    const struct session_options *o = &m->options;
+    bool is_part = s->summary.run && s->summary.run->chosen;
+    bool is_sum = o->profiles_len > 1 || (s->folder && recording_count(&s->recorded.recording) > 1);
+    if (is_sum && !is_part)
+        return side_open(side, o,
+                         &(struct side_names){o->is_recording ? NULL : o->program, o->profiles,
+                                              o->profiles_len, false},
+                         e);
+    run_set_add(side, &(struct analysed_run){.summary = &s->summary,
+                                             .graph = &s->graph,
+                                             .names = &s->names,
+                                             .objects = session_objects(s)});
+    return true;
 }
 
-/* Time as one run measured it, or where a sample's worth is not known, its share. A mean with the
- * variance that sampling gives it. The variance of a share becomes that of a time by the square of
- * the time of all samples. */
-static struct amount older_amount(const struct summary *s, double self, bool has_times)
+bool base_make(struct baseline *b, struct measurement *old, struct measurement *now, struct err *e)
 {
-    double samples = s->effective > 0 ? s->effective : s->samples;
-    struct amount m = amount_of_share(summary_share(s, self), samples);
-    if (!has_times)
-        return m;
-    double worth = s->samples / s->rate;
-    m.mean = m.base = summary_time(s, self);
-    m.sampling *= worth * worth;
-    return m;
-}
-
-/* One run on either side says nothing of how runs differ, so that a usual amount is assumed
- * (NOISE_OF_RUNS); kernel code and waits have an amount of their own (NOISE_KERNEL). Times are
- * compared if both sides measure the same dimension, otherwise shares are. */
-double older_chance(const struct summary *then, double before, const struct summary *now,
-                    double after, const char *name)
-{
-    bool has_times = then->rate > 0 && now->rate > 0 && then->dimension && now->dimension &&
-                     !strcmp(then->dimension, now->dimension);
-    struct amount old = older_amount(then, before, has_times);
-    struct amount new = older_amount(now, after, has_times);
-    bool is_kernel = name && (!strncmp(name, "[kernel", 7) || function_name_is_wait(name));
-    struct noise noise;
-    struct difference d;
-    noise_assume(&noise, NOISE_OF_RUNS, CHANGE_CONFIDENCE);
-    difference_make(&d, &old, &new, &noise, is_kernel ? NOISE_KERNEL : NOISE_CODE);
-    return difference_chance(&d);
-}
-
-/* One test for each function that either side has samples of. A thousand tests at 1 % would find
- * ten changes in two equal runs, so chances_adjust() corrects the probabilities for being the least
- * of many (Holm). */
-static void judge(struct older *o, const struct measurement *now)
-{
-    const struct session *s = &now->session;
-    const struct summary *then = &o->measured->session.summary;
-    struct arena scratch = {0};
-    double *chances = ARENA_NEW(&scratch, double, s->functions.len + o->flat.len);
-    bool **verdicts = ARENA_NEW(&scratch, bool *, s->functions.len + o->flat.len);
-    uint32_t len = 0;
-    for (uint32_t i = 0; i < s->functions.len; i++) {
-        const struct flat_row *row = older_row(o, i);
-        double self = s->graph.nodes[i].self, before = row ? row->self : 0;
-        if (self <= 0 && before <= 0)
-            continue;
-        chances[len] = older_chance(then, before, &s->summary, self, s->functions.at[i].name);
-        verdicts[len++] = &o->is_meant_now[i];
-    }
-    for (uint32_t i = 0; i < o->flat.len; i++) {
-        const struct flat_row *row = &o->flat.rows[i];
-        if (row->self <= 0 || o->match.new_of[row->function] != NO_FUNCTION)
-            continue;
-        chances[len] = older_chance(then, row->self, &s->summary, 0,
-                                    o->measured->session.functions.at[row->function].name);
-        verdicts[len++] = &o->is_meant_then[i];
-    }
-    chances_adjust(chances, len);
-    for (uint32_t i = 0; i < len; i++)
-        *verdicts[i] = older_is_meant(chances[i]);
-    arena_deinit(&scratch);
-}
-
-/* Functions are matched by name, as in `monarc diff`; from `match` and `row_of` older_row() finds a
- * row in O(1). */
-void older_make(struct older *o, struct measurement *old, const struct measurement *now)
-{
-    static const struct filter ALL;
-    struct view_rules rules = {.filter = &ALL};
-    struct session *s = &old->session;
-    struct identities before, after;
-    *o = (struct older){.measured = old};
-    flat_make(&o->flat, &s->summary, &s->graph, &s->names, &rules, &o->arena);
-    identities_of(&before, &s->functions, NULL, &o->arena);
-    identities_of(&after, &now->session.functions, NULL, &o->arena);
-    match_identities(&o->match, &before, &after, &o->arena);
-    o->row_of = ARENA_NEW(&o->arena, uint32_t, before.len);
-    memset(o->row_of, -1, before.len * sizeof *o->row_of);
-    for (uint32_t i = 0; i < o->flat.len; i++)
-        o->row_of[o->flat.rows[i].function] = i;
-    o->is_meant_now = ARENA_NEW(&o->arena, bool, after.len);
-    o->is_meant_then = ARENA_NEW(&o->arena, bool, o->flat.len);
-    judge(o, now);
-}
-
-void older_deinit(struct older *o)
-{
-    arena_deinit(&o->arena);
-    *o = (struct older){0};
-}
-
-const struct flat_row *older_row(const struct older *o, uint32_t function)
-{
-    uint32_t old = o->match.old_of[function];
-    uint32_t row = old == NO_FUNCTION ? UINT32_MAX : o->row_of[old];
-    return row == UINT32_MAX ? NULL : &o->flat.rows[row];
+    struct identities shown;
+    if (!base_side(&b->old, old, e) || !base_side(&b->new, now, e))
+        return false;
+    identities_of(&shown, &now->session.functions, session_objects(&now->session), &b->arena);
+    baseline_make(b, &shown);
+    return true;
 }
 
 /* --- callers and callees ---------------------------------------------------------------------- */
@@ -260,7 +182,7 @@ const char *function_row_name(const struct functions_table *t, const struct func
         return names_text(&t->in.measured->session.names, r->flat->function);
     if (r->covered != UINT32_MAX)
         return t->in.coverage->functions.at[r->covered].name;
-    return names_text(&t->in.base->measured->session.names, r->old->function);
+    return change_name(&t->in.base->comparison, r->change);
 }
 
 const char *function_row_object(const struct functions_table *t, const struct function_row *r)
@@ -280,32 +202,14 @@ double function_row_share(const struct functions_table *t, const struct function
     return r->flat ? summary_share(&t->in.measured->session.summary, r->flat->self) : 0;
 }
 
-double function_row_old_share(const struct functions_table *t, const struct function_row *r)
+double function_row_change(const struct function_row *r)
 {
-    return r->old ? summary_share(&t->in.base->measured->session.summary, r->old->self) : 0;
+    return r->change ? r->change->self.new - r->change->self.old : 0;
 }
 
-/* A row without samples now may still be a function that exists: then its verdict is the newer
- * function's. */
 bool function_row_is_meant(const struct functions_table *t, const struct function_row *r)
 {
-    const struct older *o = t->in.base;
-    if (!o || (!r->flat && !r->old))
-        return false;
-    if (r->flat)
-        return o->is_meant_now[r->flat->function];
-    uint32_t now = o->match.new_of[r->old->function];
-    return now == NO_FUNCTION ? o->is_meant_then[r->old - o->flat.rows] : o->is_meant_now[now];
-}
-
-const char *function_row_change(const struct functions_table *t, const struct function_row *r)
-{
-    const struct older *o = t->in.base;
-    if (!o || (r->flat && r->old) || (!r->flat && !r->old))
-        return NULL;
-    if (r->flat)
-        return "new";
-    return o->match.new_of[r->old->function] == NO_FUNCTION ? "gone" : "idle";
+    return r->change && change_self(&t->in.base->comparison, r->change)->is_meant;
 }
 
 /* An order by a column that has no figures would be the order of chance. */
@@ -345,8 +249,7 @@ static int functions_compare(uint32_t left, uint32_t right, const void *context)
     const struct functions_table *t = context;
     const struct function_row *l = &t->rows.at[left], *r = &t->rows.at[right];
     if (t->sort == SORT_FUNCTIONS_CHANGE)
-        return functions_descending(fabs(function_row_share(t, l) - function_row_old_share(t, l)),
-                                    fabs(function_row_share(t, r) - function_row_old_share(t, r)));
+        return functions_descending(fabs(function_row_change(l)), fabs(function_row_change(r)));
     if (t->sort == SORT_FUNCTIONS_RUNS)
         return functions_descending(functions_runs(t, r), functions_runs(t, l));
     return strcmp(function_row_name(t, l), function_row_name(t, r));
@@ -414,8 +317,9 @@ static void functions_take_profile(struct functions_table *t, const struct filte
             t->hidden++;
             continue;
         }
-        const struct flat_row *old = t->in.base ? older_row(t->in.base, row->function) : NULL;
-        vec_push(&t->rows, (struct function_row){row, old, UINT32_MAX});
+        const struct change *change =
+            t->in.base ? baseline_change(t->in.base, row->function) : NULL;
+        vec_push(&t->rows, (struct function_row){row, change, UINT32_MAX});
     }
 }
 
@@ -426,6 +330,28 @@ static bool functions_is_met(const struct session *s, uint32_t function)
     const struct stacks *stacks = s->summary.stacks;
     return n->self > 0 || n->calls || n->self_calls ||
            (stacks ? stacks->inclusive[function] : n->children) > 0;
+}
+
+/* Rows of the comparison with functions that the profile has no row of. */
+static void functions_take_base(struct functions_table *t, const struct filter *filter)
+{
+    const struct session *s = &t->in.measured->session;
+    const struct comparison *c = &t->in.base->comparison;
+    bool *is_met = ARENA_NEW(&t->arena, bool, c->len);
+    for (uint32_t i = 0; i < s->functions.len; i++) {
+        const struct change *change = baseline_change(t->in.base, i);
+        if (change && functions_is_met(s, i))
+            is_met[change - c->rows] = true;
+    }
+    for (uint32_t i = 0; i < c->len; i++) {
+        const struct change *change = &c->rows[i];
+        if (is_met[i] || change->old == NO_FUNCTION)
+            continue;
+        if (functions_has_word(filter, change_name(c, change), change_identity(c, change)->name))
+            vec_push(&t->rows, (struct function_row){NULL, change, UINT32_MAX});
+        else
+            t->hidden++;
+    }
 }
 
 /* Rows of the profile by linkage name; those of one name are linked. */
@@ -528,20 +454,8 @@ bool functions_table_make(struct functions_table *t, const struct functions_inpu
     t->rows.len = t->hidden = 0;
     if (in->measured)
         functions_take_profile(t, &filter);
-    if (in->base && !in->object) {
-        /* Functions of the base that the profile has no row of. */
-        const struct older *base = t->in.base;
-        for (uint32_t i = 0; i < base->flat.len; i++) {
-            const struct flat_row *old = &base->flat.rows[i];
-            uint32_t now = base->match.new_of[old->function];
-            if (now != NO_FUNCTION && functions_is_met(&t->in.measured->session, now))
-                continue;
-            if (filter_admits(&filter, &base->measured->session.names, old->function))
-                vec_push(&t->rows, (struct function_row){NULL, old, UINT32_MAX});
-            else
-                t->hidden++;
-        }
-    }
+    if (in->base && !in->object)
+        functions_take_base(t, &filter);
     if (in->coverage)
         functions_take_coverage(t, &filter);
     functions_order(t);

@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/sort.h"
 #include "base/bytes.h"
+#include "profile/report/report.h"
 #include "profile/analysis/names.h"
 #include "profile/report/report_header.h"
 #include "tui/model/tables.h"
@@ -395,14 +396,14 @@ static void add_ratio(struct page_text *p, const char *name, const struct covera
             width);
 }
 
-struct left_out_text {
+struct sentence_text {
     struct page_text *p;
     size_t width;
 };
 
-static void add_left_out(void *context, const char *sentence)
+static void add_sentence(void *context, const char *sentence)
 {
-    const struct left_out_text *t = context;
+    const struct sentence_text *t = context;
     add(t->p, arena_printf(&t->p->arena, "Note       %s", sentence), t->width);
 }
 
@@ -422,7 +423,7 @@ static void add_coverage(struct page_text *p, const struct coverage_session *c,
     add_ratio(p, "Branches", &r->sums.branches, width);
     add_ratio(p, "Conditions", &r->sums.conditions, width);
     struct coverage_report report = coverage_session_report(c, o);
-    left_out_sentences(&report, add_left_out, &(struct left_out_text){p, width});
+    left_out_sentences(&report, add_sentence, &(struct sentence_text){p, width});
     for (size_t i = 0; i < c->reading.problems.at.len; i++) {
         const struct problem *b = &c->reading.problems.at.at[i];
         add(p, arena_printf(a, "%-10s %s", WORDS[b->kind], b->text), width);
@@ -431,16 +432,22 @@ static void add_coverage(struct page_text *p, const struct coverage_session *c,
         add(p, arena_printf(a, "Note       %s", r->notes.at[i]), width);
 }
 
-/* A profile first, then coverage, with an empty line between. */
-void page_notes(struct page_text *p, const struct measurement *m, const struct coverage_session *c,
-                const struct coverage_options *o, size_t width)
+/* A profile first, then how it stands to the base, then coverage, with an empty line before it. */
+void page_notes(struct page_text *p, const struct notes_input *in, size_t width)
 {
-    if (m)
-        add_profile(p, m, width);
-    if (m && c)
+    struct arena *a = &p->arena;
+    if (in->measured)
+        add_profile(p, in->measured, width);
+    if (in->comparison) {
+        const char *answer = comparison_answer(in->comparison, a);
+        add(p, arena_printf(a, "Base       %s", answer ? answer : "CPU times are not known"),
+            width);
+        comparison_notes(in->comparison, add_sentence, &(struct sentence_text){p, width});
+    }
+    if (in->measured && in->coverage)
         add(p, "", width);
-    if (c)
-        add_coverage(p, c, o, width);
+    if (in->coverage)
+        add_coverage(p, in->coverage, in->options, width);
 }
 
 /* Every key of press.c has a place in these lines: a key that is added there is added here. */

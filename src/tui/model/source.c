@@ -371,11 +371,11 @@ static void older_mark(struct source_table *t, uint32_t first, uint32_t last)
 static void older_add_scope(struct source_table *t, const struct source_older_input *in,
                             const char *scope, uint32_t now)
 {
-    uint32_t old = now == NO_FUNCTION ? NO_FUNCTION : in->older->match.old_of[now];
+    uint32_t old = now == NO_FUNCTION ? NO_FUNCTION : in->match->old_of[now];
     struct scope_lines before = {.scope = scope, .like = t->source->shown}, after = before;
     if (old == NO_FUNCTION || !scope)
         return;
-    older_find_lines(&before, in->older->measured, old);
+    older_find_lines(&before, in->old, old);
     older_find_lines(&after, in->now, now);
     if (older_lie_alike(&before, &after) &&
         measured_source_of(in->sources, after.file) == t->number &&
@@ -384,7 +384,7 @@ static void older_add_scope(struct source_table *t, const struct source_older_in
         /* Adds what the base has on the lines of a function, which stand `by` further down by now.
          * Lines are matched by file and scope, so that code of other functions on the same lines
          * stays out. */
-        const struct measurement *then = in->older->measured;
+        const struct measurement *then = in->old;
         int64_t by = (int64_t)after.at.at[0] - before.at.at[0];
         const struct source_lines *s = &then->lines;
         for (uint32_t k = 0; k < s->files.len; k++) {
@@ -424,7 +424,7 @@ static void older_add_present(struct source_table *t, const struct source_older_
 /* Functions that had: they may have no samples by now. */
 static void older_add_former(struct source_table *t, const struct source_older_input *in)
 {
-    const struct source_lines *s = &in->older->measured->lines;
+    const struct source_lines *s = &in->old->lines;
     const char *file = path_base_name(t->source->shown), *before = NULL;
     for (uint32_t k = 0; k < s->files.len; k++) {
         const struct source_listed_file *f = &s->files.at[k];
@@ -433,7 +433,7 @@ static void older_add_former(struct source_table *t, const struct source_older_i
         for (uint32_t i = f->first; i < f->first + f->rows; i++) {
             const struct source_row *row = &s->rows.at[i];
             if (row->scope != before && row->function != NO_FUNCTION)
-                older_add_scope(t, in, row->scope, in->older->match.new_of[row->function]);
+                older_add_scope(t, in, row->scope, in->match->new_of[row->function]);
             before = row->scope;
         }
     }
@@ -444,14 +444,14 @@ static void older_add_former(struct source_table *t, const struct source_older_i
  */
 static bool older_is_untouched(const struct source_table *t, const struct source_older_input *in)
 {
-    const struct source_lines *then = &in->older->measured->lines;
+    const struct source_lines *then = &in->old->lines;
     int64_t built_at = in->older_at;
     bool is_known = false;
     for (uint32_t k = 0; k < then->files.len; k++) {
         const struct source_listed_file *f = &then->files.at[k];
         if (measured_source_of(in->sources, f->recorded) != t->number)
             continue;
-        built_at = source_built(in->older->measured, f, built_at);
+        built_at = source_built(in->old, f, built_at);
         is_known = true;
     }
     return is_known && t->text.changed && t->text.changed < built_at; /* in whole seconds */
@@ -460,7 +460,7 @@ static bool older_is_untouched(const struct source_table *t, const struct source
 /* The file is as it was: every line is itself. */
 static void older_add_all(struct source_table *t, const struct source_older_input *in)
 {
-    const struct measurement *then = in->older->measured;
+    const struct measurement *then = in->old;
     older_mark(t, 1, (uint32_t)t->lines.len);
     for (uint32_t k = 0; k < then->lines.files.len; k++) {
         const struct source_listed_file *f = &then->lines.files.at[k];
@@ -487,10 +487,42 @@ static void older_mark_since(struct source_table *t, const struct changed_line *
     }
 }
 
+/* Time as one run measured it, or where a sample's worth is not known, its share. A mean with the
+ * variance that sampling gives it. The variance of a share becomes that of a time by the square of
+ * the time of all samples. */
+static struct amount older_amount(const struct summary *s, double self, bool has_times)
+{
+    double samples = s->effective > 0 ? s->effective : s->samples;
+    struct amount m = amount_of_share(summary_share(s, self), samples);
+    if (!has_times)
+        return m;
+    double worth = s->samples / s->rate;
+    m.mean = m.base = summary_time(s, self);
+    m.sampling *= worth * worth;
+    return m;
+}
+
+/* One run on either side says nothing of how runs differ, so that a usual amount is assumed
+ * (NOISE_OF_RUNS). Times are compared if both sides measure the same dimension, otherwise shares
+ * are. */
+static double older_chance(const struct summary *then, double before, const struct summary *now,
+                           double after)
+{
+    bool has_times = then->rate > 0 && now->rate > 0 && then->dimension && now->dimension &&
+                     !strcmp(then->dimension, now->dimension);
+    struct amount old = older_amount(then, before, has_times);
+    struct amount new = older_amount(now, after, has_times);
+    struct noise noise;
+    struct difference d;
+    noise_assume(&noise, NOISE_OF_RUNS, CHANGE_CONFIDENCE);
+    difference_make(&d, &old, &new, &noise, NOISE_CODE);
+    return difference_chance(&d);
+}
+
 /* Time and coverage are compared apart, each where both sides have it. */
 void source_table_compare(struct source_table *t, const struct source_older_input *in)
 {
-    if (in->older && t->source->first_listed != UINT32_MAX) {
+    if (in->match && t->source->first_listed != UINT32_MAX) {
         t->has_base = true;
         if (older_is_untouched(t, in)) {
             older_add_all(t, in);
@@ -501,7 +533,7 @@ void source_table_compare(struct source_table *t, const struct source_older_inpu
         /* One test for each line that either side has samples of; adjusted for being many. Lines
          * without a counterpart take no part: their share in the base is not known. */
         const struct summary *now = &in->now->session.summary;
-        const struct summary *then = &in->older->measured->session.summary;
+        const struct summary *then = &in->old->session.summary;
         struct arena scratch = {0};
         double *chances = ARENA_NEW(&scratch, double, t->lines.len + 1);
         uint32_t *line = ARENA_NEW(&scratch, uint32_t, t->lines.len + 1), len = 0;
@@ -509,12 +541,12 @@ void source_table_compare(struct source_table *t, const struct source_older_inpu
             const struct source_figures *f = &t->lines.at[i];
             if (!f->has_base || (f->self <= 0 && f->base <= 0))
                 continue;
-            chances[len] = older_chance(then, f->base * then->samples, now, f->self, NULL);
+            chances[len] = older_chance(then, f->base * then->samples, now, f->self);
             line[len++] = i;
         }
         chances_adjust(chances, len);
         for (uint32_t i = 0; i < len; i++)
-            t->lines.at[line[i]].is_meant = older_is_meant(chances[i]);
+            t->lines.at[line[i]].is_meant = chances[i] < 1 - CHANGE_CONFIDENCE;
         arena_deinit(&scratch);
     }
     if (in->change && t->source->coverage != UINT32_MAX) {

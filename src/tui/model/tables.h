@@ -127,35 +127,11 @@ bool measurement_lines(struct measurement *m);
 bool measurement_place(const struct measurement *m, uint32_t function, const char **file,
                        uint32_t *line);
 
-/* An older profile beside the one that is shown: which of its functions is which, and what of a
- * change is more than chance. */
-
-struct older {
-    struct arena arena;
-    struct measurement *measured; /* NULL: there is nothing to compare with */
-    struct flat flat;
-    struct match match;
-    uint32_t *row_of;    /* per function of it: its row in `flat`, or UINT32_MAX */
-    bool *is_meant_now;  /* per function of the newer one: self time has changed beyond chance */
-    bool *is_meant_then; /* per row of `flat` */
-};
-
-/* Into a zeroed *o. */
-void older_make(struct older *o, struct measurement *old, const struct measurement *now);
-void older_deinit(struct older *o);
-
-/* The older row of a function of the newer profile, or NULL. NULL also where the function is there,
- * but has no row in the flat profile. */
-const struct flat_row *older_row(const struct older *o, uint32_t function);
-
-/* The probability that two runs of one program differ as much in a row's samples, by chance and by
- * what runs differ by. `name` may be NULL: not the kernel's. */
-double older_chance(const struct summary *then, double before, const struct summary *now,
-                    double after, const char *name);
-
-/* Whether chance does not explain a change, by its probability, adjusted for the number of tests.
- */
-bool older_is_meant(double chance);
+/* The base beside the profile that is shown, compared as `monarc diff` does: function numbers are
+ * those of `now`. Into a zeroed *b; baseline_deinit() after failure, too. Runs of a series are read
+ * one by one. */
+MUST_CHECK bool base_make(struct baseline *b, struct measurement *old, struct measurement *now,
+                          struct err *e);
 
 /* The table of functions: those of a profile, those of coverage, and, in a comparison, those that
  * are gone. Its figures are the flat profile's and the coverage result's. */
@@ -172,8 +148,9 @@ enum function_sort {
 
 /* Any of the three may be missing, not all. */
 struct function_row {
-    const struct flat_row *flat, *old;
-    uint32_t covered; /* function of the coverage result, or UINT32_MAX */
+    const struct flat_row *flat;
+    const struct change *change; /* since the base */
+    uint32_t covered;            /* function of the coverage result, or UINT32_MAX */
 };
 
 /* Borrowed; the table keeps a copy of the struct, and is made again by whoever changes what it
@@ -181,9 +158,9 @@ struct function_row {
 struct functions_input {
     struct measurement *measured; /* NULL: there is no profile */
     const struct coverage_result *coverage;
-    const struct older *base; /* NULL: nothing to compare with */
-    const char *object;       /* only functions in it; NULL: all */
-    const char *filter;       /* a regular expression, of what to leave out after a `!` */
+    const struct baseline *base; /* NULL: nothing to compare with */
+    const char *object;          /* only functions in it; NULL: all */
+    const char *filter;          /* a regular expression, of what to leave out after a `!` */
 };
 
 /* The flat profile is kept, since rows point into it. */
@@ -212,17 +189,13 @@ const char *function_row_name(const struct functions_table *t, const struct func
 /* The label of the object that the function is in, or NULL. */
 const char *function_row_object(const struct functions_table *t, const struct function_row *r);
 
-/* Shares of all samples, now and then; their difference. From 0 to 1; 0 where that side has no
+/* The share of all samples, and what it has gained since the base. From 0 to 1; 0 where there is no
  * row. */
 double function_row_share(const struct functions_table *t, const struct function_row *r);
-double function_row_old_share(const struct functions_table *t, const struct function_row *r);
+double function_row_change(const struct function_row *r);
 
-/* Whether the share has changed by more than chance explains. */
+/* Whether `monarc diff` takes the change of self for more than chance. */
 bool function_row_is_meant(const struct functions_table *t, const struct function_row *r);
-
-/* How a row stands to the base: "new", "gone" (no function of that name is there any more), "idle"
- * (it is there, and was not met), or NULL: it is in both. */
-const char *function_row_change(const struct functions_table *t, const struct function_row *r);
 
 /* One function with its callers above it and its callees below: an entry of the call graph.
  *
@@ -395,7 +368,8 @@ size_t source_find_jump(const struct source_table *t, enum source_jump jump, siz
 
 struct source_older_input {
     const struct measurement *now;
-    const struct older *older;            /* NULL: no profile to compare with, or without lines */
+    const struct measurement *old;        /* of the base */
+    const struct match *match;            /* of their functions; NULL: there are no lines */
     int64_t older_at;                     /* when it was measured; seconds since 1970, 0: unknown */
     const struct coverage_change *change; /* NULL: no coverage to compare with */
     struct measured_sources *sources;
@@ -462,10 +436,17 @@ struct page_text {
     VEC(const char *) lines;
 };
 
-/* Into zeroed pages, wrapped to a width. Either of the two may be NULL. At least 30 columns wide,
- * even where the width is less. Texts are copied. */
-void page_notes(struct page_text *p, const struct measurement *m, const struct coverage_session *c,
-                const struct coverage_options *o, size_t width);
+/* What there are notes about; NULL: nothing. */
+struct notes_input {
+    const struct measurement *measured;
+    const struct comparison *comparison;
+    const struct coverage_session *coverage;
+    const struct coverage_options *options; /* that it was opened with */
+};
+
+/* Into zeroed pages, wrapped to a width. At least 30 columns wide, even where the width is less.
+ * Texts are copied. */
+void page_notes(struct page_text *p, const struct notes_input *in, size_t width);
 void page_help(struct page_text *p, size_t width);
 void page_text_deinit(struct page_text *p);
 

@@ -230,7 +230,7 @@ static bool tui_remake_functions(struct tui *t, struct err *e)
 {
     struct functions_input in = {.measured = t->now,
                                  .coverage = tui_coverage(t),
-                                 .base = t->old ? &t->older : NULL,
+                                 .base = t->old ? &t->base : NULL,
                                  .object = t->object,
                                  .filter = t->filter[VIEW_FUNCTIONS]};
     return functions_table_make(&t->functions, &in, t->functions.sort, e);
@@ -312,7 +312,9 @@ void tui_resize(struct tui *t, size_t rows, size_t columns)
     t->columns = columns;
     page_text_deinit(&t->notes);
     page_text_deinit(&t->help);
-    page_notes(&t->notes, t->now, t->has_coverage ? &t->covered : NULL, t->options->coverage,
+    page_notes(&t->notes,
+               &(struct notes_input){t->now, t->old ? &t->base.comparison : NULL,
+                                     t->has_coverage ? &t->covered : NULL, t->options->coverage},
                columns - 1);
     page_help(&t->help, columns - 1);
     for (int view = 0; view < VIEWS; view++)
@@ -344,12 +346,25 @@ static bool tui_open_base(struct tui *t, struct err *e)
                                 "a profile for a profile, coverage for coverage");
 }
 
-/* Which function of the base is which of `now`; to be made again for each part. */
-static void tui_match(struct tui *t)
+/* Compares `now` with the base; to be made again for each part. The sentence stands below until the
+ * first key. */
+static bool tui_compare(struct tui *t, struct err *e)
 {
-    older_deinit(&t->older);
-    if (t->old)
-        older_make(&t->older, t->old, t->now);
+    struct identities before, after;
+    struct arena *a = &t->base.arena;
+    baseline_deinit(&t->base);
+    t->base = (struct baseline){0};
+    if (!t->old)
+        return true;
+    if (!base_make(&t->base, t->old, t->now, e))
+        return false;
+    identities_of(&before, &t->old->session.functions, NULL, a);
+    identities_of(&after, &t->now->session.functions, NULL, a);
+    match_identities(&t->match, &before, &after, a);
+    const char *answer = comparison_answer(&t->base.comparison, a);
+    if (answer)
+        tui_say(t, "%s", answer);
+    return true;
 }
 
 /* Until the terminal reports its size, 24 rows of 80 columns. The first order is by what was
@@ -369,9 +384,8 @@ bool tui_open(struct tui *t, const struct tui_options *o, struct err *e)
         if (!coverage_session_open(&t->covered, o->coverage, e))
             return false;
     }
-    if (!tui_open_base(t, e))
+    if (!tui_open_base(t, e) || !tui_compare(t, e))
         return false;
-    tui_match(t);
     tui_list_sources(t);
     const struct summary *s = t->now ? &t->now->session.summary : NULL;
     t->functions.sort = !s               ? SORT_FUNCTIONS_RUNS
@@ -398,7 +412,7 @@ void tui_close(struct tui *t)
     page_text_deinit(&t->notes);
     page_text_deinit(&t->help);
     measured_sources_deinit(&t->sources);
-    older_deinit(&t->older);
+    baseline_deinit(&t->base);
     if (t->now != t->whole)
         measurement_close(t->now);
     measurement_close(t->whole);
@@ -491,7 +505,8 @@ static void tui_load_source(struct tui *t, uint32_t number)
     bool is_compared = t->old && t->old->has_lines && t->now->has_lines;
     source_table_compare(
         &t->source, &(struct source_older_input){.now = t->now,
-                                                 .older = is_compared ? &t->older : NULL,
+                                                 .old = t->old,
+                                                 .match = is_compared ? &t->match : NULL,
                                                  .older_at = t->old ? tui_recorded_at(t->old) : 0,
                                                  .change = t->has_old_coverage ? &t->change : NULL,
                                                  .sources = &t->sources});
@@ -635,7 +650,8 @@ void tui_zoom(struct tui *t, const struct part *part)
     line_view_deinit(&t->line);
     t->now = m;
     t->back.len = t->forward.len = 0;
-    tui_match(t);
+    if (!tui_compare(t, &e))
+        tui_say(t, "%s", e.line);
     tui_list_sources(t);
     t->part = chosen;
     t->object = chosen.kind == PART_OBJECT ? chosen.name : NULL;

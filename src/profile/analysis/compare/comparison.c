@@ -586,15 +586,29 @@ void comparison_judge_totals(struct comparison *c, struct arena *a)
 /* --- a baseline looked up
  * ---------------------------------------------------------------------------- */
 
-void baseline_make(struct baseline *b)
+/* A series is compared run by run, and shown as the mean of its runs, so that its functions are
+ * found by what they are known by. */
+void baseline_make(struct baseline *b, const struct identities *shown)
 {
-    struct comparison_rules rules = {
-        .confidence = CHANGE_CONFIDENCE, .shows_all = true, .noise = NOISE_OF_RUNS};
+    const struct comparison_rules rules = {.confidence = CHANGE_CONFIDENCE,
+                                           .least = LEAST_CHANGE,
+                                           .noise = NOISE_OF_RUNS,
+                                           .shows_all = true};
+    const struct change **changes = ARENA_NEW(&b->arena, const struct change *, b->new.ids.len);
     comparison_make(&b->comparison, &b->old, &b->new, &rules, &b->arena);
-    b->change_of = ARENA_NEW(&b->arena, const struct change *, b->new.ids.len);
     for (uint32_t i = 0; i < b->comparison.len; i++)
         if (b->comparison.rows[i].new != NO_FUNCTION)
-            b->change_of[b->comparison.rows[i].new] = &b->comparison.rows[i];
+            changes[b->comparison.rows[i].new] = &b->comparison.rows[i];
+    b->change_of = changes;
+    b->len = b->new.ids.len;
+    if (!shown)
+        return;
+    struct match match;
+    match_identities(&match, &b->new.ids, shown, &b->arena);
+    b->change_of = ARENA_NEW(&b->arena, const struct change *, shown->len);
+    b->len = shown->len;
+    for (uint32_t i = 0; i < shown->len; i++)
+        b->change_of[i] = match.old_of[i] == NO_FUNCTION ? NULL : changes[match.old_of[i]];
 }
 
 void baseline_deinit(struct baseline *b)
@@ -607,7 +621,7 @@ void baseline_deinit(struct baseline *b)
 
 const struct change *baseline_change(const struct baseline *b, uint32_t function)
 {
-    return function < b->new.ids.len ? b->change_of[function] : NULL;
+    return function < b->len ? b->change_of[function] : NULL;
 }
 
 double baseline_arc_calls(const struct baseline *b, uint32_t caller, uint32_t callee)

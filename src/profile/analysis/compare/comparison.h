@@ -357,16 +357,17 @@ void comparison_total_text(char *into, size_t size, const struct total_change *t
 struct baseline {
     struct run_set old, new;
     struct comparison comparison;
-    const struct change **change_of; /* per function of the new side; NULL: nothing was measured */
+    const struct change **change_of; /* per function that is shown; NULL: nothing was measured */
+    uint32_t len;
     struct arena arena;
 };
 
-/* When both sides are filled in: the new one has a single run, so that its functions' numbers are
- * those of the run. */
-void baseline_make(struct baseline *b);
+/* When both sides are filled in; compared by the rules of diff without options, all rows. `shown`
+ * are the functions of the report; NULL: the new side has a single run, whose numbers they have. */
+void baseline_make(struct baseline *b, const struct identities *shown);
 void baseline_deinit(struct baseline *b);
 
-/* What the base has of a function; NULL: nothing. */
+/* The row of a function that is shown; NULL: neither side measured it. */
 const struct change *baseline_change(const struct baseline *b, uint32_t function);
 
 /* Calls from one function to another in an average run of the base. */
