@@ -191,6 +191,9 @@ async function start() {
         return;
     }
     document.querySelector("h1").textContent = plain(page.data.title);
+    const begin = page.profile && page.functions.begin; /* --function; an address that was sent says more */
+    if (begin !== undefined && begin !== null && !location.hash)
+        keep({ fn: functionKey(begin) });
     window.addEventListener("hashchange", show);
     document.addEventListener("keydown", pressed);
     for (const change of ["print", "(prefers-color-scheme: dark)"])

@@ -57,6 +57,9 @@ static const struct option_row DIFF_OPTIONS[] = {
      FILLS(struct diff_request, noise)},
     {0, "by", "time|share", "judge and show times, or shares of them (default: time)",
      CHOOSES(struct diff_request, by_share)},
+    {'f', "function", "NAME",
+     "show this function, changed or not, or those of /REGEX/ (may be repeated)",
+     TAKEN_BY(take_function)},
     {0, "lines", NULL, "compare the lines of profiles instead of functions",
      FILLS(struct diff_request, by_lines)},
     {0, "no-inlines", NULL, "inlined code is part of the function that it is in",
@@ -142,6 +145,25 @@ static bool compare_is_whole(const struct run_set *old, const struct run_set *ne
 
 /* --- diff: profiles --------------------------------------------------------------------------- */
 
+/* Whether one of the sides has each function that is named: one that is gone, or that only the new
+ * side has, is no mistake. A side's functions without measurements are not counted, so that the
+ * nearest name is one that the report can show. */
+static bool diff_is_known(const struct filter *f, const struct run_set *old,
+                          const struct run_set *new, const char *of, struct err *e)
+{
+    struct arena scratch = {0};
+    uint32_t len = 0;
+    struct known_name *all =
+        ARENA_NEW(&scratch, struct known_name, (size_t)old->ids.len + new->ids.len);
+    for (const struct run_set *s = old; s; s = s == old ? new : NULL)
+        for (uint32_t i = 0; i < s->ids.len; i++)
+            if (s->functions[i].shown)
+                all[len++] = (struct known_name){s->functions[i].shown, s->ids.at[i].name};
+    bool ok = filter_is_among(f, all, len, of, e);
+    arena_deinit(&scratch);
+    return ok;
+}
+
 /* Compares the two sides function by function, or line by line, and prints what changed. Both
  * sides are open together, as names and call counts of one are looked up in the other. The
  * status says whether there are findings. */
@@ -155,8 +177,11 @@ static int diff_profiles(struct diff_request *r, struct out *out, struct err *e)
                                      .by_share = r->by_share,
                                      .sort = r->view.rules.sort,
                                      .has_sort = r->view.rules.has_sort,
-                                     .shows_all = r->view.rules.shows_all,
-                                     .limit = r->view.rules.limit};
+                                     /* Who names a function wants its figures, changed or not. */
+                                     .shows_all =
+                                         r->view.rules.shows_all || r->view.filter.focus.len,
+                                     .limit = r->view.rules.limit,
+                                     .filter = &r->view.filter};
     int status = EXIT_BAD;
     struct session_options *o = &r->view.session;
     struct side_names olds = {r->program, r->old.at, r->old.len, r->by_lines};
@@ -165,7 +190,7 @@ static int diff_profiles(struct diff_request *r, struct out *out, struct err *e)
     bool ok = side_open(&old, o, &olds, e) && side_open(&new, o, &news, e);
     progress_end(o->read.progress);
     o->read.progress = NULL;
-    if (ok) {
+    if (ok && diff_is_known(&r->view.filter, &old, &new, r->new.at[0], e)) {
         comparison_make(&c, &old, &new, &rules, &r->arena);
         struct report_input in = {.comparison = &c};
         print_report(REPORT_COMPARISON, &in, &r->view.print, out);
@@ -377,8 +402,8 @@ static bool check_take_rules(void *target, const struct option_row *row, const c
     return ok;
 }
 
-/* A LIMIT is a percentage, an amount or both added; a PATTERN is of names. rules_set() parses them,
- * here and in files, so their syntax is in src/verdict. */
+/* A LIMIT is a percentage, an amount or both added; a NAME may be left out. rules_set() parses
+ * them, here and in files, so their syntax is in src/verdict. */
 static const struct option_row CHECK_OPTIONS[] = {
     {0, "baseline", "OLD", "what to compare with (may be repeated)",
      FILLS(struct check_request, old.names)},
@@ -388,12 +413,12 @@ static const struct option_row CHECK_OPTIONS[] = {
      "the same for elapsed time, with three runs a side (default: 5%)", TAKEN_BY(check_take_rule)},
     {0, "max-memory-growth", "LIMIT", "the same for peak memory (default: 10%+1MB)",
      TAKEN_BY(check_take_rule)},
-    {0, "max-time-growth", "PATTERN=LIMIT",
+    {0, "max-time-growth", "NAME=LIMIT",
      "the same for the self time of functions (default: 10%+1%cpu)", TAKEN_BY(check_take_rule)},
-    {0, "max-calls-growth", "PATTERN=LIMIT", "calls (default: 2%)", TAKEN_BY(check_take_rule)},
-    {0, "max-share-growth", "PATTERN=PP", "shares of self time may grow by PP points",
+    {0, "max-calls-growth", "NAME=LIMIT", "calls (default: 2%)", TAKEN_BY(check_take_rule)},
+    {0, "max-share-growth", "NAME=PP", "shares of self time may grow by PP points",
      TAKEN_BY(check_take_rule)},
-    {0, "max-total-growth", "PATTERN=PP", "shares of total time may grow by PP points",
+    {0, "max-total-growth", "NAME=PP", "shares of total time may grow by PP points",
      TAKEN_BY(check_take_rule)},
     {0, "min-samples", "N", "judge functions if each side has N samples (default: 100)",
      TAKEN_BY(check_take_rule)},
@@ -401,7 +426,7 @@ static const struct option_row CHECK_OPTIONS[] = {
      TAKEN_BY(check_take_rule)},
     {0, "noise", "P", "two runs of one program may differ by P percent (default: 15)",
      TAKEN_BY(check_take_rule)},
-    {0, "max-coverage-fall", "PATTERN=PP", "no source's lines may lose PP points (default: 0)",
+    {0, "max-coverage-fall", "NAME=PP", "no source's lines may lose PP points (default: 0)",
      TAKEN_BY(check_take_rule)},
     {0, "rules", "FILE", "take rules from a file: lines of NAME VALUE, named as options are",
      TAKEN_BY(check_take_rules)},

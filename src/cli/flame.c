@@ -36,7 +36,8 @@ struct flame_request {
     bool no_inlines, is_by_share, grows_up;
 };
 
-/* --depth and --no-inlines need stacks: flame_report() refuses them elsewhere. */
+/* --depth, --no-inlines, --function and --mine need stacks: flame_report() refuses them elsewhere,
+ * as paths of a model through one function are whatever the model makes of them. */
 static const struct option_row OPTIONS[] = {
     {'o', "output", "FILE", "the picture (default: flame.svg; - is standard output)",
      FILLS(struct flame_request, output)},
@@ -47,6 +48,9 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct flame_request, view.rules.min_percent)},
     {0, "no-inlines", NULL, "give inlined functions no frames of their own",
      FILLS(struct flame_request, no_inlines)},
+    {'f', "function", "NAME",
+     "only stacks through this function, or those of /REGEX/ (may be repeated)",
+     TAKEN_BY(take_function)},
     {0, "mine", NULL, "only the project's own code; the time of other frames is their callers'",
      FILLS(struct flame_request, view.filter.only_own)},
     {0, "by-share", NULL, "colour functions by their own time, not by the kind of code",
@@ -251,10 +255,12 @@ static bool flame_report(struct session *s, void *request, struct out *out, stru
                                path_base_name(s->summary.program));
     if (s->folder && !r->view.is_model)
         return flame_stacks(s, r, &f, out, e);
-    if (r->depth || r->no_inlines || r->view.filter.only_own || stack_edits_are_any(&r->stacks))
+    if (r->depth || r->no_inlines || r->view.filter.only_own || r->view.filter.focus.len ||
+        stack_edits_are_any(&r->stacks))
         return err_set(e,
-                       "%s: --depth, --no-inlines, --mine, --fold-recursion and --drop-... are for "
-                       "recorded stacks, of which a plain profile and --model have none",
+                       "%s: --depth, --no-inlines, --function, --mine, --fold-recursion and "
+                       "--drop-... are for recorded stacks, of which a plain profile and --model "
+                       "have none",
                        s->program);
     double least = r->view.rules.min_percent / percent;
     flame_of_graph(&f, &s->graph, &s->names, least * s->summary.samples, &s->arena);

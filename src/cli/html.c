@@ -39,6 +39,7 @@ struct html_options {
     struct view_options view;
     struct cover_options cover;
     const char *output, *title;
+    const char *function; /* that the page begins with; NULL: with the summary */
     bool has_code, is_intel, has_inlines, has_blame, has_all_sources;
     bool is_folder; /* sources are files beside the page */
     bool opens;     /* the page, in a browser */
@@ -256,6 +257,33 @@ static void html_find_waits(struct html_data *d, const struct html_options *o)
     }
 }
 
+/* The function that the page begins with: of those that are meant, the one with the most total
+ * time or, without samples, the most calls. The page has rows of what was measured alone, so a
+ * function without any is refused: the reader would look for it on the summary in vain. */
+static bool html_find_function(struct html_data *d, const char *name, struct err *e)
+{
+    struct session *s = &d->session;
+    const struct stacks *stacks = s->summary.stacks;
+    struct function_list found = {0};
+    uint32_t *best = ARENA_NEW(&d->arena, uint32_t, 1);
+    double most = 0;
+    bool ok = functions_named(name, &s->names, s->program, &found, e);
+    for (size_t i = 0; i < found.all.len; i++) {
+        const struct graph_node *n = &s->graph.nodes[found.all.at[i]];
+        double total = stacks ? stacks->inclusive[found.all.at[i]] : n->self + n->children;
+        if (!s->summary.has_samples)
+            total = (double)(n->calls + n->self_calls);
+        if (total > most) {
+            most = total;
+            *best = found.all.at[i];
+            d->profile.begin = best;
+        }
+    }
+    vec_free(&found.all);
+    return ok &&
+           (d->profile.begin || err_set(e, "%s: nothing was measured of '%s'", s->program, name));
+}
+
 /* The session, its diagnosis, and the description of both for the page. Times of the graph are
  * measured where stacks were recorded, and samples have places, as lines need them. */
 static bool html_open_profile(struct html_data *d, struct html_options *o, struct err *e)
@@ -295,7 +323,7 @@ static bool html_open_profile(struct html_data *d, struct html_options *o, struc
     if (session_has_debug_info(s))
         html_find_lines(d, o);
     d->page.profile = &d->profile;
-    return true;
+    return !o->function || html_find_function(d, o->function, e);
 }
 
 /* --- coverage -------------------------------------------------------------------------------- */
@@ -491,6 +519,8 @@ static bool html_data_open(struct html_data *d, struct html_options *o, struct e
     const char *more = getenv("GPROF_PATH");
     if (more)
         source_search_add(&o->cover.search, more);
+    if (o->function && !o->profile.len)
+        return err_set(e, "--function needs a profile: coverage has sources to begin with");
     if (o->profile.len && !html_open_profile(d, o, e))
         return false;
     if (o->coverage.len && !html_open_coverage(d, o, e))
@@ -533,6 +563,8 @@ static const struct option_row OPTIONS[] = {
     {'o', "output", "FILE", "the page (default: report.html; - is standard output)",
      FILLS(struct html_options, output)},
     {0, "title", "TEXT", "title of the page", FILLS(struct html_options, title)},
+    {'f', "function", "NAME", "begin with this function, or the hottest of /REGEX/",
+     FILLS(struct html_options, function)},
     {0, "open", NULL, "open the page: in $BROWSER, else by xdg-open",
      FILLS(struct html_options, opens)},
     {0, "folder", NULL, "sources as files next to the page, loaded when they are opened",

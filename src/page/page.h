@@ -53,6 +53,7 @@ struct page_profile {
     const struct schedule_path *path; /* of a recording; NULL: there is none */
     const char *method;               /* how it was measured, in words */
     int64_t measured_at;              /* seconds since 1970; 0: unknown */
+    const uint32_t *begin; /* the function that the page begins with; NULL: with the summary */
 };
 
 /* A limit that the user set on coverage (--fail-under and the like), both figures in percent. */

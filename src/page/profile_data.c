@@ -317,6 +317,8 @@ static void profile_functions_data(struct json *j, const struct page_rows *r,
 {
     json_key(j, "functions"), json_begin(j, '{');
     json_pair_u64(j, "measured", r->measured);
+    if (r->profile->begin)
+        json_pair_u64(j, "begin", r->of[*r->profile->begin]);
     COLUMN(j, "kind", r->all.len, json_u64(j, r->all.at[i].kind));
     profile_names_data(j, r);
     /* The rows in the order of their names, so that the page need not compare them. */

@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/map.h"
+#include "profile/analysis/names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,29 +89,54 @@ static bool store_choose(struct store *s, struct store_query *query, struct aren
     return ok;
 }
 
+/* Numbers of names. */
+struct store_ids {
+    VEC(int64_t) all;
+};
+
 /* The names that are meant: by linkage name, as shown, or a source's by the end of its path. One
  * function may have several names here: each object that holds a copy of it has its own. The end
- * of a path is taken from a slash on: `list.c` finds `src/list.c` and not `mylist.c`. Those beyond
- * `most` are ignored. */
-static bool store_find_names(struct store *s, const struct store_query *query, int64_t *ids,
-                             size_t most, size_t *len, struct err *e)
+ * of a path is taken from a slash on: `list.c` finds `src/list.c` and not `mylist.c`. Where no
+ * function is called exactly so, all that people mean by the name, as they do everywhere else. */
+static bool store_find_names(struct store *s, const struct store_query *query,
+                             struct store_ids *ids, struct err *e)
 {
+    struct arena scratch = {0};
+    struct store_ids known = {0};
+    VEC(struct known_name) names = {0};
+    struct function_list found = {0};
+    enum store_kind kind = kind_of(query->what);
     sqlite3_stmt *q =
         store_prepare(s,
                       "SELECT id FROM names WHERE kind = ?1 AND (name = ?2 OR shown = ?2 OR"
                       " (?1 = 1 AND substr(name, -length(?2) - 1) = '/' || ?2)) ORDER BY id",
                       e);
-    *len = 0;
     if (!q)
         return false;
-    s->api.bind_int64(q, 1, kind_of(query->what));
+    s->api.bind_int64(q, 1, kind);
     store_bind_text(s, q, 2, query->name);
-    while (*len < most && store_next(s, q, e))
-        ids[(*len)++] = s->api.column_int64(q, 0);
+    while (store_next(s, q, e))
+        vec_push(&ids->all, s->api.column_int64(q, 0));
     s->api.finalize(q);
-    return *len || e->line[0] ||
-           err_in(e, s->path, "no run has a %s '%s'",
-                  kind_of(query->what) == STORE_COVERAGE ? "source" : "function", query->name);
+    if (ids->all.len || e->line[0])
+        return !e->line[0];
+    if (kind == STORE_COVERAGE)
+        return err_in(e, s->path, "no run has a source '%s'", query->name);
+    q = store_prepare(s, "SELECT id, name, shown FROM names WHERE kind = 0", e);
+    while (q && store_next(s, q, e)) {
+        vec_push(&known.all, s->api.column_int64(q, 0));
+        vec_push(&names, ((struct known_name){store_text(s, q, 2, &scratch),
+                                              store_text(s, q, 1, &scratch)}));
+    }
+    s->api.finalize(q);
+    bool ok = !e->line[0] && names_meant(query->name, names.at, names.len, s->path, &found, e);
+    for (size_t i = 0; i < found.all.len; i++)
+        vec_push(&ids->all, known.all.at[found.all.at[i]]);
+    vec_free(&known.all);
+    vec_free(&names);
+    vec_free(&found.all);
+    arena_deinit(&scratch);
+    return ok;
 }
 
 /* A run's value of one name; absent is none. The blob is SQLite's memory and lasts until the
@@ -203,15 +229,14 @@ static bool series_read_one(struct store *s, const struct store_query *query, in
 bool store_series_read(struct store *s, const struct store_query *query, struct arena *a,
                        struct store_series *out, struct err *e)
 {
-    enum { MOST_NAMES = 32 };
-    int64_t ids[MOST_NAMES] = {-1};
-    size_t len = 1;
+    struct store_ids ids = {0};
     bool is_time = false;
     *out = (struct store_series){.query = *query};
     bool has_name = query->what != STORE_TOTAL && query->what != STORE_LINES;
-    if (!store_choose(s, &out->query, a, &is_time, e) ||
-        (has_name && !store_find_names(s, &out->query, ids, MOST_NAMES, &len, e)))
-        return false;
+    if (!has_name)
+        vec_push(&ids.all, -1);
+    bool ok = store_choose(s, &out->query, a, &is_time, e) &&
+              (!has_name || store_find_names(s, &out->query, &ids, e));
     /* Each name is read as a series and added point by point. That is right since each series of
      * a function has a point for every commit, in the same order. Those of sources have not, as
      * commits without the source are skipped: of several that match, the first is taken. */
@@ -219,16 +244,17 @@ bool store_series_read(struct store *s, const struct store_query *query, struct 
     out->unit = kind_of(query->what) == STORE_COVERAGE ? "%" : is_time ? "s" : out->query.event;
     if (kind_of(query->what) == STORE_COVERAGE)
         scale = 1;
-    bool ok = series_read_one(s, &out->query, ids[0], scale, a, out, e);
-    for (size_t i = 1; ok && i < len && query->what != STORE_SOURCE; i++) {
+    ok = ok && series_read_one(s, &out->query, ids.all.at[0], scale, a, out, e);
+    for (size_t i = 1; ok && i < ids.all.len && query->what != STORE_SOURCE; i++) {
         struct store_series other = {.query = out->query};
-        ok = series_read_one(s, &out->query, ids[i], scale, a, &other, e);
+        ok = series_read_one(s, &out->query, ids.all.at[i], scale, a, &other, e);
         for (size_t k = 0; ok && k < out->points.len && k < other.points.len; k++) {
             out->points.at[k].value += other.points.at[k].value;
             out->points.at[k].error = hypot(out->points.at[k].error, other.points.at[k].error);
         }
         vec_free(&other.points);
     }
+    vec_free(&ids.all);
     return ok;
 }
 

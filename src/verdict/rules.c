@@ -1,13 +1,13 @@
 /* Rules: what a build must fulfil, parsed from options and files.
  *
- *     max-calls-growth  ^parse_=5%+100calls      # a limit is a sum of terms with units
+ *     max-calls-growth  /^parse_/=5%+100calls    # a limit is a sum of terms with units
  *     max-time-growth   10%+1%cpu
  *
- * A pattern is a POSIX extended regular expression and is compiled when the rule is added: a rule
- * with a mistake never becomes part of the list. Of the rules of one kind the last one whose
- * pattern matches counts, so that exceptions follow what they are exceptions from; a search goes
- * backwards through the few there are. Units that a kind of rule does not know are refused by name.
- *
+ * Functions are named as everywhere (profile/analysis/names.h), and an expression is compiled when
+ * the rule is added: a rule with a mistake never becomes part of the list. Of the rules of one kind
+ * the last one whose name fits counts, so that exceptions follow what they are exceptions from; a
+ * search goes backwards through the few there are. Units that a kind of rule does not know are
+ * refused by name.
  *
  *     limit   term { + term }       term   number unit       5%+100calls: 5 % of the old, and 100
  *     file    { NAME VALUE | # comment | empty line }
@@ -16,6 +16,7 @@
  * and finite; what is negative is refused. */
 #include "verdict/verdict.h"
 
+#include "base/path.h"
 #include "profile/analysis/compare/significance.h"
 
 #include <math.h>
@@ -38,8 +39,8 @@ void rules_init(struct rules *r)
 void rules_deinit(struct rules *r)
 {
     for (size_t i = 0; i < r->all.len; i++)
-        if (r->all.at[i].pattern)
-            regfree(&r->all.at[i].compiled);
+        if (r->all.at[i].pattern.text)
+            name_pattern_deinit(&r->all.at[i].pattern);
     vec_free(&r->all);
     arena_deinit(&r->arena);
 }
@@ -117,23 +118,23 @@ static bool parse_limit(struct rule *rule, const char *value, struct err *e)
     }
 }
 
-/* The last `=` divides: a pattern may have some, a limit has none. The pattern's memory is freed by
- * rules_deinit(). */
+/* The last `=` divides: a name may have some, a limit has none. */
 bool rules_add(struct rules *r, enum rule_kind kind, const char *value, struct err *e)
 {
     const char *equals = strrchr(value, '=');
     struct rule rule = {.kind = kind};
-    if (equals)
-        rule.pattern = arena_copy(&r->arena, value, (size_t)(equals - value));
     rule.text = arena_printf(&r->arena, "%s", equals ? equals + 1 : value);
     if (!parse_limit(&rule, rule.text, e))
         return false;
-    int failed = rule.pattern ? regcomp(&rule.compiled, rule.pattern, REG_EXTENDED | REG_NOSUB) : 0;
-    if (failed) {
-        char why[128];
-        regerror(failed, &rule.compiled, why, sizeof why);
-        return err_set(e, "'%s' is not a regular expression: %s", rule.pattern, why);
-    }
+    const char *name = equals ? arena_copy(&r->arena, value, (size_t)(equals - value)) : NULL;
+    if (name && !name_pattern_read(&rule.pattern, name, e))
+        return false;
+    /* An expression without its slashes would be a name that nothing has, and a gate that never
+     * fails: what few names have is refused. */
+    size_t len = name ? strlen(name) : 0;
+    if (len && !rule.pattern.is_expression && !strstr(name, "operator") &&
+        (name[0] == '^' || name[len - 1] == '$' || strstr(name, ".*") || strstr(name, ".+")))
+        return err_set(e, "'%s' is not a name; write /%s/ for a regular expression", name, name);
     r->is_asked[kind] = true;
     vec_push(&r->all, rule);
     return true;
@@ -212,17 +213,18 @@ void rules_default(struct rules *r)
         vec_push(&r->all, DEFAULTS[i]);
 }
 
-/* From the last one backwards: exceptions follow what they are exceptions from. Names are matched
- * demangled or as linked, whichever fits. */
+/* From the last one backwards: exceptions follow what they are exceptions from. What has no linkage
+ * name is a source, which is named by the end of its path. */
 const struct rule *rules_find(const struct rules *r, enum rule_kind kind, const char *name,
                               const char *linkage)
 {
     for (size_t i = r->all.len; i-- > 0;) {
         const struct rule *rule = &r->all.at[i];
-        if (rule->kind != kind)
-            continue;
-        if (!rule->pattern || !regexec(&rule->compiled, name, 0, NULL, 0) ||
-            (linkage && !regexec(&rule->compiled, linkage, 0, NULL, 0)))
+        const struct name_pattern *p = &rule->pattern;
+        if (rule->kind == kind &&
+            (!p->text ||
+             (linkage || p->is_expression ? name_pattern_matches(p, name, linkage ? linkage : name)
+                                          : path_ends_in(name, p->text))))
             return rule;
     }
     return NULL;

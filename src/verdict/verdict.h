@@ -1,6 +1,6 @@
 /* Whether a build is as good as its baseline, rule by rule: computed once, printed in several
  * forms. Rules come from the command line or a file; of those of one kind the last one whose
- * pattern a function matches counts for it. Calls are judged exactly; times only where what runs
+ * name a function has counts for it. Calls are judged exactly; times only where what runs
  * differ by does not explain the growth. */
 #ifndef MONARC_VERDICT_VERDICT_H
 #define MONARC_VERDICT_VERDICT_H
@@ -11,7 +11,7 @@
 #include "base/vec.h"
 #include "output/columns.h"
 #include "profile/analysis/compare/comparison.h"
-#include <regex.h>
+#include "profile/analysis/names.h"
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
@@ -27,15 +27,14 @@ enum rule_kind {
     RULE_KINDS
 };
 
-/* One limit. The pattern owns memory outside of the arena. */
+/* One limit. An expression owns memory outside of the arena. */
 struct rule {
     enum rule_kind kind;
-    const char *pattern; /* NULL: everything */
-    regex_t compiled;    /* of the pattern */
-    double limit;        /* percent of the old amount, or points */
-    double absolute;     /* may come on top: seconds, bytes or calls */
-    double of_whole;     /* and this, percent of the old side's time */
-    const char *text;    /* the limit as it was given */
+    struct name_pattern pattern; /* without text: everything */
+    double limit;                /* percent of the old amount, or points */
+    double absolute;             /* may come on top: seconds, bytes or calls */
+    double of_whole;             /* and this, percent of the old side's time */
+    const char *text;            /* the limit as it was given */
 };
 
 /* All of them in the order in which they were given, with the settings of the tests. */
@@ -53,9 +52,9 @@ extern const char *const rule_names[RULE_KINDS]; /* "max-calls-growth" */
 void rules_init(struct rules *r);
 void rules_deinit(struct rules *r);
 
-/* "PATTERN=LIMIT" or "LIMIT"; the pattern is a POSIX extended regular expression. A limit is a sum
- * of terms: 5 or 5% (percent of the old amount; of shares and coverage points), 0.1s, 20ms, 4MB,
- * 100calls, or 1%cpu, percent of the old side's time. */
+/* "NAME=LIMIT", "/REGEX/=LIMIT" or "LIMIT"; a function is named as everywhere (names.h). A limit is
+ * a sum of terms: 5 or 5% (percent of the old amount; of shares and coverage points), 0.1s, 20ms,
+ * 4MB, 100calls, or 1%cpu, percent of the old side's time. */
 MUST_CHECK bool rules_add(struct rules *r, enum rule_kind kind, const char *value, struct err *e);
 
 /* A setting by the name of its option: "confidence", "min-samples", or a rule's name. */

@@ -237,7 +237,7 @@ class Names(InFolder):
         for form in "folded", "callgrind", "dot", "speedscope", "cpuprofile", "firefox":
             self.assert_harmless("export", "--format", form, "new.folded")
         for command in (["diff"], ["diff", "--json"],
-                        *(["check", "--max-share-growth", ".*=0.1", "--format", form, "--baseline"]
+                        *(["check", "--max-share-growth", "/./=0.1", "--format", form, "--baseline"]
                           for form in ("text", "json", "junit", "github", "markdown"))):
             self.assert_harmless(*command, "old.folded", "new.folded")
         source = "".join(f"SF:{self.folder}/{name.decode('utf-8', 'surrogateescape')}.c\nFN:1,{name.decode('utf-8', 'surrogateescape')}\n"

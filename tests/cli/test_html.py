@@ -357,6 +357,16 @@ class Page(unittest.TestCase):
             piped = monarc("html", "--force", "-o", "-", self.program, self.profile, cwd=folder)
             self.assertNotIn(b" kB\n", piped.stdout)
 
+    def test_begins_with_a_function(self):
+        def data(*options):
+            return blocks(page("--force", *options, self.program, self.profile))["data"]["profile"]["functions"]
+        functions = data()
+        self.assertNotIn("begin", functions)
+        for row in 0, 1:
+            self.assertEqual(data("--function", functions["name"][row])["begin"], row)
+        self.assertEqual(data("--function", "/./")["begin"], max(
+            range(functions["measured"]), key=lambda i: functions["total"][i]))
+
     def test_open(self):
         def opened(**environment):
             answer = monarc("html", "--force", "--open", "-o", page, self.program, self.profile, cwd=folder,

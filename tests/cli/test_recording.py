@@ -4,13 +4,15 @@ import csv
 import io
 import os
 import re
+import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-from harness import DEMO, ROOT, check_schema, gmon, main, monarc, monarc_json, monarc_limited, schema, validate
+from harness import DEMO, NM, ROOT, check_schema, gmon, main, monarc, monarc_json, monarc_limited, schema, validate
 from parts import load_tests, slow
 import seeds
 import sequential
@@ -503,6 +505,65 @@ class Trees(Case):
             answer = monarc("graph", *options, "--force", folder)
             self.assertEqual((answer.returncode, answer.stdout), (2, b""))
             self.assertIn(message, answer.stderr.decode())
+
+    @slow
+    def test_functions_have_the_same_names_in_every_command(self):
+        """What people type for a function is one thing: the table has a row for each way to say it."""
+        run = whole_run()
+        run.sample([(0, MAIN + 8), (0, OPEN)], 50)
+        folder = self.write(run)
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.assertEqual(monarc("store", "add", "--commit", "a", "--force", folder, cwd=scratch.name).returncode, 0)
+        Path(scratch.name, "named.c").write_text(
+            "void open(int) __asm__(\"_ZN3box4openEi\");\nvoid open(int x) { __asm__ volatile(\"nop\"); }\n"
+            "void work(void) __asm__(\"work.isra.0\");\nvoid work(void) { __asm__ volatile(\"nop\"); }\n"
+            "void alpha(void) {}\nvoid _start(void) { alpha(), open(1), work(); for (;;) continue; }\n")
+        subprocess.run([*shlex.split(os.environ.get("CC", "cc")), "-O0", "-g", "-nostdlib", "-static", "-fno-pie", "-no-pie",
+                        "-fno-sanitize=all", "-fno-stack-protector", "-o", "named", "named.c"],
+                       cwd=scratch.name, check=True)
+        symbols = [line.split() for line in subprocess.run([*NM, "named"], cwd=scratch.name, check=True,
+                                                           capture_output=True, text=True).stdout.splitlines()]
+        low = min(int(at, 16) for at, kind, *_ in symbols if kind in "tT") & ~1
+        Path(scratch.name, "gmon.out").write_bytes(gmon([(low, low + 128, [2] * 64)]))
+        operands = {"path": (folder,), "store": (), "diff": (folder, folder), "check": (folder, "--baseline", folder),
+                    "lines": ("named", "gmon.out"), "annotate": ("named", "gmon.out")}
+        commands = [
+            ("flat", "--function", "{}"), ("flat", "--ignore", "{}"), ("graph", "--tree", "--function", "{}"),
+            ("graph", "--entries", "--function", "{}"), ("graph", "--callers", "{}"), ("graph", "--callees", "{}"),
+            ("graph", "--tree", "--drop-function", "{}"), ("lines", "--function", "{}"),
+            ("annotate", "--function", "{}"), ("export", "--format", "folded", "--function", "{}"),
+            ("flame", "-o", "-", "--function", "{}"), ("html", "-o", "-", "--function", "{}"),
+            ("diff", "--function", "{}"), ("path", "--if", "{}=2x"),
+            ("check", "--max-share-growth", "{}=0.5"), ("store", "trend", "{}")]
+        # box::open(int) has parameters, work a suffix of a clone.
+        names = {"_ZN3box4openEi": ["box::open", "open", "::box::open", "box::open(int)", "/^box::op/"],
+                 "work.isra.0": ["work", "/work/"]}
+        for command in commands:
+            def figures(answer, name):  # without what repeats the name as typed
+                text = answer.stdout.decode()
+                return text.replace(f"{name}=2x", "").replace(f"{name} of ", "")
+
+            def said(name):
+                words = [word.format(name) for word in command]
+                force = () if command[0] == "store" else ("--force",)
+                return monarc(*words, *force, *operands.get(command[0], (folder,)), cwd=scratch.name)
+            for linkage, forms in names.items():
+                wanted = said(linkage)
+                self.assertIn(wanted.returncode, (0, 1), (command, wanted.stderr))
+                for name in forms:
+                    answer = said(name)
+                    self.assertEqual((answer.returncode, figures(answer, name)),
+                                     (wanted.returncode, figures(wanted, linkage)), (command, name, answer.stderr))
+            if command[0] != "check":
+                self.assertNotEqual(*(figures(said(name), name) for name in names), command)
+            if command[:2] not in (("flat", "--ignore"), ("check", "--max-share-growth")):
+                answer = said("alhpa")
+                self.assertEqual((answer.returncode, answer.stdout), (2, b""), command)
+                self.assertIn("has no function 'alhpa'; did you mean 'alpha'?", answer.stderr.decode(), command)
+            answer = said("/(/")
+            self.assertEqual((answer.returncode, answer.stdout), (2, b""), command)
+            self.assertIn("'(' is not a regular expression", answer.stderr.decode(), command)
 
     def test_tree_of_the_stacks_through_a_function(self):
         folder = self.write(whole_run())

@@ -101,7 +101,8 @@ class Store(unittest.TestCase):
         values = [p["value"] for p in self.json("trend", "fresh")["points"]]
         self.assertEqual(values[0], 0)
         self.assertAlmostEqual(values[1], 0.05, delta=0.001)
-        self.assertIn("no run has a", self.store("trend", "nowhere", status=2))
+        self.assertIn("has no function 'nowhere'", self.store("trend", "nowhere", status=2))
+        self.assertIn("did you mean 'fresh'?", self.store("blame", "frehs", status=2))
 
     def test_differences(self):
         self.store("add", "--commit", "a", self.recording("a", hot=10000, same=5000, gone=2000))

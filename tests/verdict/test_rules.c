@@ -70,8 +70,10 @@ CASE(test_mistakes_have_their_words)
     expect_refused("max-calls-growth", "5MB", "'max-calls-growth' does not take 'MB' as a unit");
     expect_refused("max-calls-growth", "5cal", "'max-calls-growth' does not take 'cal' as a unit");
     expect_refused("max-cpu-growth", "5%cpu+1", "'max-cpu-growth' does not take '%cpu' as a unit");
-    expect_refused("max-calls-growth", "(=1",
+    expect_refused("max-calls-growth", "/(/=1",
                    "'(' is not a regular expression: Unmatched ( or \\(");
+    expect_refused("max-calls-growth", "^parse_=1",
+                   "'^parse_' is not a name; write /^parse_/ for a regular expression");
     expect_refused("min-samples", "x", "'min-samples' takes a number of at least 0, not 'x'");
     expect_refused("min-samples", "1x", "'min-samples' takes a number of at least 0, not '1x'");
     expect_refused("noise", "-0.5", "'noise' takes a number of at least 0, not '-0.5'");
@@ -104,11 +106,11 @@ CASE(test_files)
     struct err e = {0};
     (void)state;
     assert_true(read(&r,
-                     "# limits\n\n \t max-calls-growth \t ^a=5%  \r\n#max-cpu-growth 1\n"
+                     "# limits\n\n \t max-calls-growth \t /^a/=5%  \r\n#max-cpu-growth 1\n"
                      "confidence 90\nmax-cpu-growth 3",
                      &e));
     assert_int_equal(r.all.len, 2);
-    assert_string_equal(r.all.at[0].pattern, "^a");
+    assert_string_equal(r.all.at[0].pattern.text, "/^a/");
     assert_string_equal(r.all.at[0].text, "5%");
     assert_int_equal(r.all.at[1].kind, RULE_CPU);
     assert_true(r.all.at[1].limit == 3 && r.confidence == 0.9);
@@ -127,8 +129,8 @@ CASE(test_the_last_rule_that_matches_counts)
     struct err e = {0};
     (void)state;
     assert_null(rules_find(&r, RULE_CALLS, "parse", NULL));
-    assert_true(rules_add(&r, RULE_CALLS, "1", &e) && rules_add(&r, RULE_CALLS, "^parse$=2", &e) &&
-                rules_add(&r, RULE_CALLS, "^_Z=3", &e) && rules_add(&r, RULE_CPU, "4", &e));
+    assert_true(rules_add(&r, RULE_CALLS, "1", &e) && rules_add(&r, RULE_CALLS, "parse=2", &e) &&
+                rules_add(&r, RULE_CALLS, "/^_Z/=3", &e) && rules_add(&r, RULE_CPU, "4", &e));
     assert_true(rules_find(&r, RULE_CALLS, "other", NULL)->limit == 1);
     assert_true(rules_find(&r, RULE_CALLS, "parse", NULL)->limit == 2);
     assert_true(rules_find(&r, RULE_CALLS, "parse", "parse")->limit == 2);

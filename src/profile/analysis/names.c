@@ -312,13 +312,14 @@ static size_t name_edits(const char *left, const char *right)
 
 /* The nearest name is one that contains the text in other capitals or within a word, or has less
  * than a third of its letters wrong. */
-static bool unknown_function(const char *text, struct names *names, const char *of, struct err *e)
+static bool unknown_function(const char *text, const struct known_name *all, size_t len,
+                             const char *of, struct err *e)
 {
     struct arena scratch = {0};
     const char *nearest = NULL;
     size_t least = (strlen(text) + 1) / 3 + 1;
-    for (uint32_t i = 0; i < names->functions->len && least > 1; i++) {
-        const char *name = names_short(names_get(names, i), &scratch);
+    for (size_t i = 0; i < len && least > 1; i++) {
+        const char *name = names_short(all[i].shown, &scratch);
         name = name_without_templates(name, clone_length(name, strlen(name)), &scratch);
         const char *last = strrchr(name, ':');
         size_t whole = name_edits(text, name), part = name_edits(text, last ? last + 1 : name);
@@ -338,17 +339,35 @@ static bool unknown_function(const char *text, struct names *names, const char *
     return false;
 }
 
-bool functions_named(const char *text, struct names *names, const char *of,
-                     struct function_list *found, struct err *e)
+bool names_meant(const char *text, const struct known_name *all, size_t len, const char *of,
+                 struct function_list *found, struct err *e)
 {
     struct name_pattern p;
     if (!name_pattern_read(&p, text, e))
         return false;
-    for (uint32_t i = 0; i < names->functions->len; i++)
-        if (name_pattern_matches(&p, names_get(names, i), names->functions->at[i].name))
-            vec_push(&found->all, i);
+    for (size_t i = 0; i < len; i++)
+        if (name_pattern_matches(&p, all[i].shown, all[i].linkage))
+            vec_push(&found->all, (uint32_t)i);
     name_pattern_deinit(&p);
-    return found->all.len || unknown_function(text, names, of, e);
+    return found->all.len || unknown_function(text, all, len, of, e);
+}
+
+static const struct known_name *names_known(struct names *names, struct arena *a)
+{
+    uint32_t len = names->functions->len;
+    struct known_name *all = ARENA_NEW(a, struct known_name, len);
+    for (uint32_t i = 0; i < len; i++)
+        all[i] = (struct known_name){names_get(names, i), names->functions->at[i].name};
+    return all;
+}
+
+bool functions_named(const char *text, struct names *names, const char *of,
+                     struct function_list *found, struct err *e)
+{
+    struct arena scratch = {0};
+    bool ok = names_meant(text, names_known(names, &scratch), names->functions->len, of, found, e);
+    arena_deinit(&scratch);
+    return ok;
 }
 
 /* --- filters ---------------------------------------------------------------------------------- */
@@ -477,31 +496,45 @@ static bool is_in_places(const struct filter *f, struct names *names, uint32_t f
     return !f->places.len;
 }
 
-static bool any_matches(const struct name_pattern *at, size_t len, struct names *names,
-                        uint32_t function)
+static bool any_matches(const struct name_pattern *at, size_t len, const char *shown,
+                        const char *linkage)
 {
-    const char *shown = names_get(names, function);
     for (size_t i = 0; i < len; i++)
-        if (name_pattern_matches(&at[i], shown, names->functions->at[function].name))
+        if (name_pattern_matches(&at[i], shown, linkage))
             return true;
     return false;
+}
+
+bool filter_admits_name(const struct filter *f, const char *shown, const char *linkage)
+{
+    return !f || ((!f->focus.len || any_matches(f->focus.at, f->focus.len, shown, linkage)) &&
+                  !any_matches(f->ignore.at, f->ignore.len, shown, linkage));
 }
 
 bool filter_admits(const struct filter *f, struct names *names, uint32_t function)
 {
     return (!f->is_own || f->is_own[function]) && is_in_places(f, names, function) &&
-           (!f->focus.len || any_matches(f->focus.at, f->focus.len, names, function)) &&
-           !any_matches(f->ignore.at, f->ignore.len, names, function);
+           filter_admits_name(f, names_get(names, function), names->functions->at[function].name);
 }
 
-bool filter_is_known(const struct filter *f, struct names *names, const char *of, struct err *e)
+bool filter_is_among(const struct filter *f, const struct known_name *all, size_t len,
+                     const char *of, struct err *e)
 {
     bool ok = true;
     for (size_t i = 0; i < f->focus.len && ok; i++) {
         struct function_list found = {0};
         if (!f->focus.at[i].is_expression)
-            ok = functions_named(f->focus.at[i].text, names, of, &found, e);
+            ok = names_meant(f->focus.at[i].text, all, len, of, &found, e);
         vec_free(&found.all);
     }
+    return ok;
+}
+
+bool filter_is_known(const struct filter *f, struct names *names, const char *of, struct err *e)
+{
+    struct arena scratch = {0};
+    bool ok = !f->focus.len ||
+              filter_is_among(f, names_known(names, &scratch), names->functions->len, of, e);
+    arena_deinit(&scratch);
     return ok;
 }

@@ -103,10 +103,15 @@ void name_pattern_deinit(struct name_pattern *p);
 bool function_is_called(const char *linkage_name, const char *wanted);
 
 /* All functions that `text` may mean; if there are none, an error of the file `of` that says which
- * name is the nearest. */
+ * name is the nearest. names_meant() is the same where names are all that is known. */
 struct function_list {
     VEC(uint32_t) all;
 };
+struct known_name {
+    const char *shown, *linkage;
+};
+MUST_CHECK bool names_meant(const char *text, const struct known_name *all, size_t len,
+                            const char *of, struct function_list *found, struct err *e);
 MUST_CHECK bool functions_named(const char *text, struct names *names, const char *of,
                                 struct function_list *found, struct err *e);
 
@@ -138,6 +143,8 @@ MUST_CHECK bool filter_add(struct filter *f, const char *expression, bool is_ign
 /* False if one of `focus` is a name that no function has: an error as of functions_named(). */
 MUST_CHECK bool filter_is_known(const struct filter *f, struct names *names, const char *of,
                                 struct err *e);
+MUST_CHECK bool filter_is_among(const struct filter *f, const struct known_name *all, size_t len,
+                                const char *of, struct err *e);
 
 /* Its texts live in the arena. */
 MUST_CHECK bool filter_place_parse(struct filter_place *out, const char *place, struct arena *a,
@@ -151,5 +158,9 @@ void filter_locate(struct filter *f, struct functions *functions, struct object 
 void filter_deinit(struct filter *f);
 
 bool filter_admits(const struct filter *f, struct names *names, uint32_t function);
+
+/* By its names alone, which places and the project's own code do not enter. No filter admits all.
+ */
+bool filter_admits_name(const struct filter *f, const char *shown, const char *linkage);
 
 #endif

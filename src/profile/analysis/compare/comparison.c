@@ -371,9 +371,11 @@ void comparison_make(struct comparison *c, const struct run_set *old, const stru
         c->self_changed += change_self(c, row)->is_meant;
         c->total_changed += change_total(c, row)->is_meant;
         c->found_time += row->self_time.is_meant ? row->self_time.new - row->self_time.old : 0;
-        if (!c->rules.shows_all && !row->is_found)
+        bool is_wanted =
+            filter_admits_name(c->rules.filter, change_name(c, row), change_identity(c, row)->name);
+        if ((!c->rules.shows_all || !is_wanted) && !row->is_found)
             c->unchanged++;
-        else if (c->rules.limit && c->len >= c->rules.limit)
+        else if (!is_wanted || (c->rules.limit && c->len >= c->rules.limit))
             c->limited++;
         else
             c->rows[c->len++] = *row;

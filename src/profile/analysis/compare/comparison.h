@@ -257,8 +257,9 @@ struct comparison_rules {
     bool by_share;     /* judge and print shares in place of times */
     enum view_sort sort;
     bool has_sort;
-    bool shows_all; /* functions that did not change, too */
-    uint64_t limit; /* rows; 0: all */
+    bool shows_all;              /* functions that did not change, too */
+    uint64_t limit;              /* rows; 0: all */
+    const struct filter *filter; /* of the rows, by name; NULL: all */
 };
 
 struct comparison {
