@@ -93,11 +93,11 @@ function stackRules(parameters) {
     const only = parameters.only === undefined ? undefined : page.byKey.get(parameters.only);
     const objects = listOf(parameters.objects).map(name => name === "the program" ? -1 : page.functions.objects.indexOf(name));
     return { without: new Set(numbers), objects: new Set(objects), only, folds: parameters.fold === "1",
-        hidesInlined: parameters.inlined === "0" };
+        isOwn: parameters.mine === "1", hidesInlined: parameters.inlined === "0" };
 }
 
 function hasRules(rules) {
-    return rules.without.size || rules.objects.size || rules.only !== undefined || rules.folds || rules.hidesInlined;
+    return rules.without.size || rules.objects.size || rules.only !== undefined || rules.folds || rules.isOwn || rules.hidesInlined;
 }
 
 /* The node itself or the nearest above it that is of this function; -1: there is none. */
@@ -111,7 +111,7 @@ function ancestorOf(grown, node, fn) {
 /* A frame that is not shown, whoever called it. */
 function isLeftOut(rules, fn) {
     const f = page.functions;
-    return rules.without.has(fn) || rules.objects.has(f.object[fn]) || (rules.hidesInlined && f.kind[fn] === KIND.inlined);
+    return rules.without.has(fn) || rules.objects.has(f.object[fn]) || (rules.isOwn && !f.own[fn]) || (rules.hidesInlined && f.kind[fn] === KIND.inlined);
 }
 
 /* Folding takes a function that is on its own stack back to its call there: a b a c is a c. */
@@ -145,6 +145,8 @@ function stackTools(parameters) {
         element("input", { type: "checkbox", checked: isOn, onchange: event => change(event.target.checked) }), " ", text);
     return [
         check("fold recursion", "a function that is on its own stack is shown once", rules.folds, on => set({ fold: on ? "1" : undefined })),
+        f.own.includes(0) && f.own.includes(1) ? check("own code", "the time of libraries, kernel and waits is their callers' (--mine)",
+            rules.isOwn, on => set({ mine: on ? "1" : undefined })) : null,
         f.kind.includes(KIND.inlined) ? check("inlined", "inlined functions have frames of their own", !rules.hidesInlined,
             on => set({ inlined: on ? undefined : "0" })) : null,
         rules.only === undefined ? null : chip(`only ${functionName(rules.only)}`, () => set({ only: undefined })),

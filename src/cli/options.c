@@ -237,6 +237,8 @@ static const struct option_row SOURCE[] = {
     {'F', "file", "FILE", "only lines of this file; the end of its path is enough",
      FILLS(struct sources_options, file)},
     {0, "select", "PLACE", "only what is in FILE or FILE:FUNCTION", TAKEN_BY(take_source_place)},
+    {0, "mine", NULL, "only lines of the project's own code, not of libraries",
+     FILLS(struct sources_options, only_own)},
 };
 const struct option_set source_set = SET("Which lines", SOURCE);
 

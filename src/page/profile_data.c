@@ -320,6 +320,10 @@ static void profile_functions_data(struct json *j, const struct page_rows *r,
     if (r->profile->begin)
         json_pair_u64(j, "begin", r->of[*r->profile->begin]);
     COLUMN(j, "kind", r->all.len, json_u64(j, r->all.at[i].kind));
+    COLUMN(j, "own", r->all.len,
+           json_u64(j, r->all.at[i].kind >= ROW_CYCLE ||
+                           function_is_own(r->names.functions, r->all.at[i].function,
+                                           r->profile->objects)));
     profile_names_data(j, r);
     /* The rows in the order of their names, so that the page need not compare them. */
     struct arena scratch = {0};

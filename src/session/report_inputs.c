@@ -66,6 +66,7 @@ bool sources_open(struct sources *s, struct sources_options *o, struct err *e)
     s->input.stacks = v->summary.stacks ? stack_lines_input_of(v) : NULL;
     s->input.only_function = o->function;
     s->input.only_file = o->file;
+    s->input.only_own = o->only_own;
     if (!session_has_debug_info(v))
         return inputs_lack_lines(v, o->session.program, e);
     source_lines_make(&s->lines, &s->input, &is_found, &v->arena);

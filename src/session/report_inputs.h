@@ -14,6 +14,7 @@ struct sources_options {
     struct session_options session;
     struct source_search search;
     const char *function, *file; /* only lines of these; NULL: of all */
+    bool only_own;               /* only lines of the project's own code */
 };
 
 /* The program or recording, its profile, and its lines. */

@@ -10,6 +10,7 @@ from harness import NM, main, monarc, monarc_json
 
 sys.dont_write_bytecode = True
 from run_file import FAULT, FILE, KERNEL, PERIOD, Run  # noqa: E402
+from test_html import blocks, page  # noqa: E402
 
 # Functions of other folders than the project's, as far as debug information knows.
 SOURCE = """#define APART __attribute__((noinline, noipa))
@@ -84,6 +85,19 @@ class Own(unittest.TestCase):
         for report in ["flat"], ["lines"], ["graph"], ["graph", "--entries"]:
             text = self.text(*report, "--wide", faulty)
             self.assertRegex(text, r"\[kernel\] faults and interrupts *(\[\d+\])?\n", report)
+
+    def test_lines_of_own_sources(self):
+        def files(*options):
+            answer = monarc_json("annotate", "--all", *options, "--force", self.recording, cwd=self.dir)
+            return {Path(f["path"] or f["recorded"]).name: f["self_samples"] for f in answer["files"]}
+        every, own = files(), files("--mine")
+        self.assertEqual(set(every), {"prog.c", "copy.h", "slice.rs", "m.go"})
+        self.assertEqual(own, {"prog.c": every["prog.c"]})
+
+    def test_the_page_knows_what_is_own(self):
+        functions = blocks(page("--force", self.recording, cwd=self.dir))["data"]["profile"]["functions"]
+        own = {name for name, is_own in zip(functions["name"], functions["own"]) if is_own and name}
+        self.assertEqual(own, OWN)
 
     def test_the_answer_names_an_own_caller(self):
         """copy() was called by slice(), which Rust brought."""

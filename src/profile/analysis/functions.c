@@ -125,6 +125,21 @@ bool function_name_is_wait(const char *name)
            !strcmp(name, "[stopped]");
 }
 
+/* The part of the rule that is about the file with the code. */
+static bool object_is_own(const struct functions *f, uint32_t function, const char *path)
+{
+    bool is_library = function_object_label(f, function) != NULL;
+    return path && !(is_library && object_is_system(path)) && !source_is_foreign(path);
+}
+
+bool function_line_is_own(const struct functions *f, uint32_t function,
+                          struct object *const *objects, const char *file)
+{
+    const struct function *at = &f->at[function];
+    struct object *o = function_has_code(at) ? objects[at->object] : NULL;
+    return o && object_is_own(f, function, object_path(o)) && !source_is_foreign(file);
+}
+
 bool function_is_own(const struct functions *f, uint32_t function, struct object *const *objects)
 {
     static const char *const START[] = {
@@ -132,10 +147,9 @@ bool function_is_own(const struct functions *f, uint32_t function, struct object
     const struct function *at = &f->at[function];
     /* What is made up may name no object. */
     struct object *o = function_has_code(at) ? objects[at->object] : NULL;
-    const char *file = at->line ? at->file : NULL, *path = o ? object_path(o) : NULL;
+    const char *file = at->line ? at->file : NULL;
     uint32_t line;
-    bool is_library = function_object_label(f, function) != NULL;
-    if (!path || (is_library && object_is_system(path)) || source_is_foreign(path))
+    if (!o || !object_is_own(f, function, object_path(o)))
         return false;
     if (file || function_place(f, function, o, &file, &line))
         return !source_is_foreign(file);

@@ -156,6 +156,12 @@ bool function_name_is_wait(const char *name);
  * waits and the kernel is not. `objects` are by function.object, with NULL elements. */
 bool function_is_own(const struct functions *f, uint32_t function, struct object *const *objects);
 
+/* The same of one line of its code, which may have been inlined there from the other kind of
+ * source.
+ */
+bool function_line_is_own(const struct functions *f, uint32_t function,
+                          struct object *const *objects, const char *file);
+
 /* Fills file and line of every function from the object's debug information, once. Code without a
  * line counts as code without a file, as in GNU gprof. */
 void functions_locate(struct functions *f, struct object *o);

@@ -122,6 +122,9 @@ static uint32_t source_file_number(struct walk *w, const char *path)
 static uint32_t source_row_of(struct walk *w, const char *file_path, uint32_t line,
                               const char *scope)
 {
+    if (w->in->only_own &&
+        !function_line_is_own(w->in->functions, w->function, w->in->objects, file_path))
+        return NO_ROW;
     uint32_t file = source_file_number(w, file_path);
     if (file == UNWANTED_FILE)
         return NO_ROW;

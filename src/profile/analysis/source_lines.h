@@ -100,6 +100,7 @@ struct source_input {
     const char *only_function; /* as a person writes it, or NULL: its code, wherever it was inlined,
                                 * and what was inlined into it */
     const char *only_file;     /* the end of a path, on a boundary between components, or NULL */
+    bool only_own;             /* lines of the project's own code alone */
     bool keeps_idle;           /* also rows of code for which there is nothing */
     bool keeps_stretches;
     bool keeps_extents;
