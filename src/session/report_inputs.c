@@ -261,16 +261,11 @@ static struct call_query query_of(const struct call_trees *c)
                                .is_percent_of_rows = r->function && r->min_percent < 0};
 }
 
-/* The tree of one function, or of all stacks for NO_FUNCTION. The same function stands in the
- * table of frames once for itself and once for each place that it was inlined into, all of which
- * are wanted. */
+/* The tree of one function, or of all stacks for NO_FUNCTION. */
 static void make_tree(struct call_trees *c, struct call_rows *rows, uint32_t function)
 {
     struct call_query q = query_of(c);
-    bool *is_wanted = ARENA_NEW(&c->session->arena, bool, c->frames.functions.len);
-    for (uint32_t i = 0; function != NO_FUNCTION && i < c->frames.functions.len; i++)
-        is_wanted[i] = named_frames_same(&c->frames, function, i);
-    q.is_wanted = is_wanted;
+    q.function = function;
     call_rows_make(rows, &c->tree, &q, &c->session->arena);
 }
 
@@ -379,20 +374,8 @@ bool call_trees_make(struct call_trees *c, struct session *s, const struct call_
     names_init(&c->names, &c->frames.functions, q->demangle, &s->arena);
     if (q->edits && !stack_edits_apply(q->edits, &c->frames, &c->names, s, e))
         return false;
-    if (q->function) {
-        /* Of an inlined function and the function itself, one is enough: their tree is one. */
-        struct function_list found = {0};
-        if (!functions_named(q->function, &c->names, s->program, &found, e))
-            return false;
-        for (size_t i = 0; i < found.all.len; i++) {
-            bool is_known = false;
-            for (size_t k = 0; k < c->wanted.all.len && !is_known; k++)
-                is_known = named_frames_same(&c->frames, c->wanted.all.at[k], found.all.at[i]);
-            if (!is_known)
-                vec_push(&c->wanted.all, found.all.at[i]);
-        }
-        vec_free(&found.all);
-    }
+    if (q->function && !functions_named(q->function, &c->names, c->session->program, &c->wanted, e))
+        return false;
     /* Other stacks weigh nothing: shares stay those of all samples, and what is left out shows as
      * missing from the whole. */
     const double *weights = from->weights.node;

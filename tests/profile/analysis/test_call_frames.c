@@ -1,5 +1,6 @@
 /* Frames of inlined code: what the debug information of a compiled program says of each address of
  * a function, as a tree. */
+#include "base/path.h"
 #include "cases.h"
 #include "objfile/workshop.h"
 #include "profile/analysis/recording/call_tree.h"
@@ -10,7 +11,21 @@ static const char SOURCE[] =
     "static inline __attribute__((always_inline)) void outer(int n) { inner(n); sum /= n; }\n"
     "__attribute__((noinline)) void both(int n) { outer(n); inner(n + 1); }\n"
     "void (*volatile pointer)(int) = inner;\n"
-    "int main(int argc, char **argv) { (void)argv; both(argc); pointer(argc); return sum; }\n";
+    "void elsewhere(int n), third(int n);\n"
+    "int main(int argc, char **argv) { (void)argv; both(argc); pointer(argc); elsewhere(argc);\n"
+    "    third(argc); return sum; }\n";
+
+/* Another file with a function of that name, all of which is inlined; and a function of C++'s,
+ * whose name stands for one, though its code is in two files. */
+static const char OTHER[] =
+    "static volatile int product;\n"
+    "static inline __attribute__((always_inline)) void inner(int n) { product *= n; }\n"
+    "void elsewhere(int n) { inner(n); }\n";
+static const char CPLUS[] = "static volatile int difference;\n"
+                            "__attribute__((always_inline)) inline void unique(int n) {\n"
+                            "#include \"half.h\"\n"
+                            "    difference = difference - n;\n}\n"
+                            "extern \"C\" void third(int n) { unique(n); }\n";
 
 struct fixture {
     struct arena arena;
@@ -44,8 +59,13 @@ static void open_fixture(struct fixture *b)
     enum { MOST = 4096 };
     struct err e = {0};
     need("gcc");
+    need("g++");
     write_text("inline.c", SOURCE);
-    assert_true(run("gcc -O2 -g -o inline inline.c"));
+    write_text("other.c", OTHER);
+    write_text("unique.cc", CPLUS);
+    write_text("half.h", "    difference = 2 * n;\n");
+    assert_true(run("gcc -O2 -g -c inline.c other.c && g++ -O2 -g -c unique.cc && "
+                    "gcc -o inline inline.o other.o unique.o"));
     b->object = object_open("inline", NULL, NULL, &e);
     assert_non_null(b->object);
     functions_native(&b->functions, b->object, &b->arena);
@@ -56,8 +76,8 @@ static void open_fixture(struct fixture *b)
     b->samples[0] = 0;
     uint32_t main_function = function_named(&b->functions, "main", 0);
     uint32_t top = add(b, 0, main_function, b->functions.at[main_function].start);
-    static const char *const BELOW[] = {"both", "inner"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const BELOW[] = {"both", "inner", "elsewhere", "third"};
+    for (size_t i = 0; i < 4; i++) {
         uint32_t function = function_named(&b->functions, BELOW[i], 0);
         assert_int_not_equal(function, NO_FUNCTION);
         const struct function *f = &b->functions.at[function];
@@ -79,11 +99,8 @@ static struct call_rows rows_of(const struct named_frames *n, struct fixture *b,
 {
     struct call_tree tree;
     struct call_rows rows;
-    bool *is_wanted = ARENA_NEW(&b->arena, bool, n->functions.len);
     struct call_query q = {
-        .direction = direction, .is_wanted = is_wanted, .depth = UINT32_MAX, .limit = UINT64_MAX};
-    for (uint32_t i = 0; function != NO_FUNCTION && i < n->functions.len; i++)
-        is_wanted[i] = named_frames_same(n, function, i);
+        .direction = direction, .function = function, .depth = UINT32_MAX, .limit = UINT64_MAX};
     call_tree_init(&tree, &b->recording, b->samples, &n->frames);
     call_rows_make(&rows, &tree, &q, &b->arena);
     call_tree_deinit(&tree);
@@ -116,23 +133,26 @@ CASE(test_inlined_code_is_in_the_tree)
     struct object *files[] = {b.object};
     struct call_frames_input in = {&b.recording, &b.functions, b.function, files};
     named_frames_make(&n, &in, &b.arena);
-    assert_int_equal(n.functions.len - n.first_inlined, 2);
+    assert_int_equal(n.functions.len - n.first_inlined, 3); /* outer, the other inner, unique */
     struct call_rows r = rows_of(&n, &b, CALLS_FROM_ROOT, NO_FUNCTION);
-    assert_true(has_way(&n, &r, "main both [outer] [inner]"));
-    assert_true(has_way(&n, &r, "main both [inner]"));
+    assert_true(has_way(&n, &r, "main both [outer] inner"));
+    assert_true(has_way(&n, &r, "main both inner"));
     assert_true(has_way(&n, &r, "main inner"));
+    assert_true(has_way(&n, &r, "main elsewhere [inner]"));
+    assert_true(has_way(&n, &r, "main third [_Z6uniquei]"));
     assert_false(has_way(&n, &r, "main [inner]"));
     assert_false(has_way(&n, &r, "main both [outer] [outer]"));
     assert_true(r.rows[0].total == (double)b.recording.nodes.len - 1);
 
-    uint32_t own = function_named(&n.functions, "inner", 0);
-    uint32_t inlined = function_named(&n.functions, "inner", n.first_inlined);
-    assert_true(named_frames_same(&n, own, inlined) && named_frames_same(&n, inlined, own));
-    assert_false(named_frames_same(&n, own, function_named(&n.functions, "both", 0)));
-    struct call_rows from_own = rows_of(&n, &b, CALLS_OUTWARDS, own);
-    struct call_rows from_inlined = rows_of(&n, &b, CALLS_OUTWARDS, inlined);
-    assert_true(from_own.rows[0].total == from_inlined.rows[0].total);
-    assert_true(has_way(&n, &from_own, "inner main") && from_own.len > 5);
+    /* What was inlined and what was not are one function. */
+    uint32_t inner = function_named(&n.functions, "inner", 0);
+    uint32_t other = function_named(&n.functions, "inner", inner + 1);
+    assert_int_equal(strcmp(path_base_name(n.functions.at[other].file), "other.c"), 0);
+    assert_int_equal(function_named(&n.functions, "inner", other + 1), NO_FUNCTION);
+    struct call_rows callers = rows_of(&n, &b, CALLS_OUTWARDS, inner);
+    assert_true(has_way(&n, &callers, "inner [outer] both main"));
+    assert_true(has_way(&n, &callers, "inner main"));
+    assert_false(has_way(&n, &callers, "inner elsewhere"));
     close_fixture(&b);
 }
 
@@ -146,7 +166,7 @@ CASE(test_left_out_on_wish)
     named_frames_make(&n, &in, &b.arena);
     assert_int_equal(n.functions.len, n.first_inlined);
     struct call_rows r = rows_of(&n, &b, CALLS_FROM_ROOT, NO_FUNCTION);
-    assert_int_equal(r.len, 3);
+    assert_int_equal(r.len, 5);
     struct object *none[] = {NULL}; /* a file that is not to be had */
     in.files = none;
     named_frames_make(&n, &in, &b.arena);

@@ -70,14 +70,11 @@ static struct call_rows rows_of(struct toy_run *b, enum call_direction direction
                                 double min_percent)
 {
     struct call_rows rows;
-    bool *is_wanted = ARENA_NEW(&b->arena, bool, b->functions);
     struct call_query q = {.direction = direction,
-                           .is_wanted = is_wanted,
+                           .function = function,
                            .depth = UINT32_MAX,
                            .limit = UINT64_MAX,
                            .min_percent = min_percent};
-    if (direction != CALLS_FROM_ROOT)
-        is_wanted[function] = true;
     call_rows_make(&rows, &b->tree, &q, &b->arena);
     return rows;
 }
@@ -275,28 +272,6 @@ CASE(test_inlined_frames)
     deinit(&b);
 }
 
-/* A function that is called and inlined in one place is one, and its callers are counted once. */
-CASE(test_two_numbers_of_a_function)
-{
-    struct toy_run b = {0};
-    (void)state;
-    add(&b, 0, 0, 0);
-    uint32_t top = add(&b, 0, MAIN, 0);
-    add(&b, top, LEFT, 10);
-    add(&b, top, RIGHT, 200);
-    add(&b, add(&b, top, SPIN, 0), RIGHT, 3000);
-    merge(&b);
-    bool is_wanted[FUNCTIONS] = {[LEFT] = true, [RIGHT] = true};
-    struct call_query q = {.direction = CALLS_OUTWARDS,
-                           .is_wanted = is_wanted,
-                           .depth = UINT32_MAX,
-                           .limit = UINT64_MAX};
-    struct call_rows r;
-    call_rows_make(&r, &b.tree, &q, &b.arena);
-    check_rows(&r, "l:3210/0 .s:3000/0 ..m:3000/3000 .m:210/210");
-    deinit(&b);
-}
-
 /* --- what is folded, and limits -------------------------------------------------------------- */
 
 CASE(test_small_ones_are_folded)
@@ -322,8 +297,7 @@ CASE(test_small_ones_are_folded)
     q = (struct call_query){.direction = CALLS_FROM_ROOT, .depth = UINT32_MAX, .limit = 3};
     call_rows_make(&r, &b.tree, &q, &b.arena);
     assert_true(r.is_cut && r.len == 3);
-    bool is_wanted[FUNCTIONS] = {[RIGHT] = true};
-    q = (struct call_query){CALLS_BELOW, is_wanted, UINT32_MAX, UINT64_MAX, 79, true};
+    q = (struct call_query){CALLS_BELOW, RIGHT, UINT32_MAX, UINT64_MAX, 79, true};
     call_rows_make(&r, &b.tree, &q, &b.arena);
     check_rows(&r, "r:5/1 .f:4/4"); /* four are 80 % of five */
     q.min_percent = 81;
@@ -433,10 +407,8 @@ CASE(test_large)
     assert_true(r.len > NODES / 2);
     rows_of(&b, CALLS_OUTWARDS, 5, 0.001);
     comb(&c, NODES);
-    bool *is_wanted = ARENA_NEW(&c.arena, bool, c.functions);
-    is_wanted[2] = true;
     struct call_query q = {
-        .direction = CALLS_OUTWARDS, .is_wanted = is_wanted, .depth = UINT32_MAX, .limit = LIMIT};
+        .direction = CALLS_OUTWARDS, .function = 2, .depth = UINT32_MAX, .limit = LIMIT};
     call_rows_make(&r, &c.tree, &q, &c.arena);
     assert_true(r.is_cut && r.len == LIMIT);
     assert_true(r.rows[0].total == NODES / 3);

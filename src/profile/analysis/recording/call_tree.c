@@ -19,6 +19,7 @@
 #include "profile/analysis/recording/call_tree.h"
 
 #include "base/map.h"
+#include "base/path.h"
 #include "base/sort.h"
 #include "base/vec.h"
 
@@ -37,9 +38,11 @@ struct place {
 struct inlining {
     const struct call_frames_input *in;
     VEC(struct place) places;
-    VEC(uint32_t) chain;
-    struct map by_name; /* (number in `names`, object of functions) -> inlined function */
-    struct intern names;
+    VEC(uint32_t) chain;  /* numbers in `inlined` */
+    struct map by_name;   /* (name, source; object of functions) -> inlined function */
+    struct intern texts;  /* names and sources */
+    struct map source_of; /* a path, by its pointer -> its number in `texts` */
+    struct arena paths;
     VEC(struct function) inlined;
 };
 
@@ -79,15 +82,43 @@ static uint32_t *find_places(struct inlining *m, struct arena *a)
     return place;
 }
 
-/* Inlined functions of one name in one object are one. */
+/* Whether a linkage name is that of one function, whatever file its code is in: C++'s and Rust's
+ * that are not local to a file (`L` before the length of a name, unnamed namespaces). */
+static bool is_unique_name(const char *name)
+{
+    if (strncmp(name, "_Z", 2) != 0 && strncmp(name, "_R", 2) != 0)
+        return false;
+    for (const char *at = name; (at = strchr(at, 'L')); at++)
+        if (at[1] >= '0' && at[1] <= '9')
+            return false;
+    return !strstr(name, "_GLOBAL__N_");
+}
+
+/* The same function has the same key, wherever its code is: its name and, where that may stand for
+ * several, the source that its code comes from. */
+static uint64_t function_key(struct inlining *m, const char *name, const char *file)
+{
+    uint32_t source = 0;
+    if (file && !is_unique_name(name)) {
+        bool is_new;
+        uint32_t *known = map_at(&m->source_of, map_pointer(file), 0, 0, &is_new);
+        if (is_new) {
+            const char *path = path_tidy(file, &m->paths);
+            *known = intern(&m->texts, path, strlen(path));
+        }
+        source = 1 + *known;
+    }
+    return map_two(intern(&m->texts, name, strlen(name)), source);
+}
+
 static uint32_t inlined_function(struct inlining *m, const struct place *p,
                                  const struct object_frame *frame)
 {
     const char *name = frame->function ? frame->function : "[inlined code]";
     uint32_t object = m->in->functions->at[p->function].object;
-    uint32_t fresh = (uint32_t)m->inlined.len, number = intern(&m->names, name, strlen(name));
     bool is_new;
-    uint32_t found = *map_at(&m->by_name, number, object, fresh, &is_new);
+    uint32_t found = *map_at(&m->by_name, function_key(m, name, frame->file), object,
+                             map_value(m->inlined.len), &is_new);
     if (is_new)
         vec_push(&m->inlined, (struct function){.start = p->address,
                                                 .last = p->address,
@@ -100,7 +131,34 @@ static uint32_t inlined_function(struct inlining *m, const struct place *p,
     struct function *at = &m->inlined.at[found];
     if (frame->file && at->file && !strcmp(frame->file, at->file) && frame->line < at->line)
         at->line = frame->line;
-    return m->in->functions->len + found;
+    return found;
+}
+
+/* The number of each inlined function in the table that is made: its own one after all others, or
+ * that of the function with the same key that has code of its own. Where several have that, as a
+ * static function of a header in several units, it is unknown which of them was inlined. */
+static uint32_t *number_inlined(struct inlining *m, const char *const *body, struct arena *a)
+{
+    enum { SEVERAL = NO_FUNCTION - 1 };
+    const struct functions *f = m->in->functions;
+    uint32_t *number = ARENA_NEW(a, uint32_t, m->inlined.len), kept = 0;
+    for (size_t i = 0; i < m->inlined.len; i++)
+        number[i] = NO_FUNCTION;
+    for (uint32_t i = 0; i < f->len; i++) {
+        const uint32_t *same =
+            body[i] && !f->at[i].is_made
+                ? map_find(&m->by_name, function_key(m, f->at[i].name, body[i]), f->at[i].object)
+                : NULL;
+        if (same)
+            number[*same] = number[*same] == NO_FUNCTION ? i : SEVERAL;
+    }
+    for (uint32_t i = 0; i < m->inlined.len; i++)
+        if (number[i] >= SEVERAL) {
+            m->inlined.at[kept] = m->inlined.at[i];
+            number[i] = f->len + kept++;
+        }
+    m->inlined.len = kept;
+    return number;
 }
 
 void named_frames_make(struct named_frames *out, const struct call_frames_input *in,
@@ -115,6 +173,7 @@ void named_frames_make(struct named_frames *out, const struct call_frames_input 
         uint64_t *address = ARENA_NEW(&scratch, uint64_t, places);
         uint64_t *object = ARENA_NEW(&scratch, uint64_t, places);
         struct keyed *order = ARENA_NEW(&scratch, struct keyed, places);
+        const char **body = ARENA_NEW(&scratch, const char *, in->functions->len); /* its source */
         for (uint32_t i = 0; i < places; i++) {
             address[i] = m.places.at[i].address;
             object[i] = m.places.at[i].object;
@@ -131,10 +190,15 @@ void named_frames_make(struct named_frames *out, const struct call_frames_input 
             if (!file || p->function == NO_FUNCTION)
                 continue;
             size_t len = object_frames(file, p->address, frames, MOST_INLINED);
+            if (len && !body[p->function])
+                body[p->function] = frames[len - 1].file;
             while (len > 1)
                 vec_push(&m.chain, inlined_function(&m, p, &frames[--len - 1]));
             p->len = (uint32_t)m.chain.len - p->start;
         }
+        const uint32_t *number = number_inlined(&m, body, &scratch);
+        for (size_t i = 0; i < m.chain.len; i++)
+            m.chain.at[i] = number[m.chain.at[i]];
         arena_deinit(&scratch);
     }
     /* The frames of each place: its function, then what was inlined there, outermost first. */
@@ -169,14 +233,9 @@ void named_frames_make(struct named_frames *out, const struct call_frames_input 
     vec_free(&m.chain);
     vec_free(&m.inlined);
     map_deinit(&m.by_name);
-    intern_deinit(&m.names);
-}
-
-bool named_frames_same(const struct named_frames *n, uint32_t left, uint32_t right)
-{
-    const struct function *l = &n->functions.at[left], *r = &n->functions.at[right];
-    bool is_kin = left >= n->first_inlined || right >= n->first_inlined;
-    return left == right || (is_kin && l->object == r->object && !strcmp(l->name, r->name));
+    map_deinit(&m.source_of);
+    intern_deinit(&m.texts);
+    arena_deinit(&m.paths);
 }
 
 /* --- the tree ------------------------------------------------------------------------------------
@@ -395,8 +454,8 @@ static void call_push_branches(struct row_walk *w)
     }
 }
 
-/* The first row of a tree below or outside of a function: all its calls, however they are numbered.
- * It is shown even if it is small. */
+/* The first row of a tree below or outside of a function: all its calls. It is shown even if it is
+ * small. */
 static void call_start(struct row_walk *w)
 {
     if (w->q->direction == CALLS_FROM_ROOT) {
@@ -405,19 +464,17 @@ static void call_start(struct row_walk *w)
         call_push_branches(w);
         return;
     }
-    struct branch all = {.is_only = true};
+    struct branch all = {.is_only = true, .function = w->q->function};
     /* The outermost calls of the wanted function. */
     const struct call_node *nodes = w->t->nodes;
     bool *is_below = memory_zeroed(w->t->len, sizeof *is_below);
     for (uint32_t i = 1; i < w->t->len; i++) {
-        is_below[i] = is_below[nodes[i].parent] || w->q->is_wanted[nodes[i].function];
+        is_below[i] = is_below[nodes[i].parent] || nodes[i].function == w->q->function;
         if (is_below[i] && !is_below[nodes[i].parent])
             call_add_spot(w, i, nodes[i].total);
     }
     memory_free(is_below);
     for (size_t i = 0; i < w->next.len; i++) {
-        all.function =
-            i && all.function < w->next.at[i].function ? all.function : w->next.at[i].function;
         all.total += w->next.at[i].samples;
         all.spots++;
         vec_push(&w->spots, w->next.at[i]);

@@ -81,15 +81,13 @@ struct named_frames {
     struct call_frames frames;
     struct functions functions; /* the same ones with the same numbers, followed by inlined ones:
                                  * for names, not for functions_find() */
-    uint32_t first_inlined;     /* functions from this number on are inlined ones */
+    uint32_t first_inlined;     /* functions from this number on have no code of their own there:
+                                 * all of it was inlined. One with both is one of the table */
 };
 
 /* Asks each object once for each address. All lives in the arena; strings in objects and `in`. */
 void named_frames_make(struct named_frames *out, const struct call_frames_input *in,
                        struct arena *a);
-
-/* Whether two numbers are one function of one object, inlined or not. */
-bool named_frames_same(const struct named_frames *n, uint32_t left, uint32_t right);
 
 /* --- rows --------------------------------------------------------------------------------------
  *
@@ -111,7 +109,7 @@ enum call_direction {
 
 struct call_query {
     enum call_direction direction;
-    const bool *is_wanted;   /* per number of a function: is it the requested one, inlined or not */
+    uint32_t function;       /* the requested one; not used by CALLS_FROM_ROOT */
     uint32_t depth;          /* levels below the first one */
     uint64_t limit;          /* rows */
     double min_percent;      /* of all stacks; what has less is folded */
