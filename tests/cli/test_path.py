@@ -54,12 +54,12 @@ class Job(Case):
         self.finish()
         report = monarc_json("path", "r", cwd=self.dir)
         check_schema(self, "path", report)
-        most = max(t[part] for t in report["threads"] for part in ("path_time", "unknown_time", "polled_time"))
+        most = max(t[part] for t in report["threads"] for part in ("path_time", "unknown_time", "polled_time", "stopped_time"))
         length = report["path"]["length"]
         self.assertRegex(monarc("path", "r", cwd=self.dir).stdout.decode(),
-                         rf"^{length:.3f} s from start to end: {100 * most / length:.0f} % (by|unknown, while|polling, by) ")
+                         rf"^{length:.3f} s from start to end: {100 * most / length:.0f} % (by|unknown, while|polling, by|not recorded, of) ")
         self.threads = {t["tid"]: t for t in report["threads"]}
-        parts = "path_time", "unknown_time", "polled_time"
+        parts = "path_time", "unknown_time", "polled_time", "stopped_time"
         self.assertAlmostEqual(sum(t[part] for t in report["threads"] for part in parts), report["path"]["length"])
         for part in parts[1:]:
             self.assertAlmostEqual(sum(t[part] for t in report["threads"]), report["path"][part])
@@ -425,6 +425,35 @@ class Path_(Job):
         self.job.events = [("cpu", 0, MS, 0)]
         self.write(self.job)
         self.assertIn("No waits were recorded.", self.text("waits", "r"))
+
+    def test_time_for_which_recording_was_off(self):
+        """It is no wait and no work: of whichever event, with turns and without, in each thread of that process alone."""
+        for event, has_turns in ("wall", False), ("wall", True), ("cpu", False):
+            with self.subTest(event=event, has_turns=has_turns):
+                self.setUp()
+                self.samples = []
+                self.job.events = [(event, 0, MS, 0)]
+                one, other = self.process(7, 1, 0, 1000), self.process(9, 7, 0, 1000)
+                self.thread(0, 8, 300, 700)  # it lives while recording is off
+                self.job.marks = [(200 * MS, 3, 0, 7, ""), (800 * MS, 4, 0, 8, "")]
+                for start in 0, 800:
+                    self.runs(one, start, start + 200)
+                self.runs(other, 0, 1000, FACT)
+                for slice in range(100 * has_turns):
+                    self.job.turns += [(slice, thread, 10 * MS, 0) for thread in (one, other)
+                                       if thread == other or not 20 <= slice < 80]
+                steps, report = self.path()
+                path = report["path"]
+                self.assertAlmostEqual(path["stopped_time"], 0.6)
+                self.assertEqual((path["unknown_time"], path["waiting_time"]), (0, 0))
+                self.assertAlmostEqual(path["rest_time"], 0.6, delta=0.011)
+                self.assertAlmostEqual(self.threads[7]["stopped_time"], 0.6)
+                self.assertEqual([self.threads[n]["stopped_time"] for n in (8, 9)], [0, 0])
+                self.assertIn("stopped", [step["open"] for step in report["steps"]])
+                text = self.text("path", "--steps", "r")
+                for said in ("0.600 s with recording off (60.0 %)", "60 % not recorded, of ", "(not recorded)",
+                             "0.600 s were not recorded: the program had recording switched off (60.0 %)"):
+                    self.assertIn(said, text)
 
     def test_samples_that_stand_for_the_time_since_the_last_one(self):
         """As ptrace takes them: long ones, however short the period is; what is beside them is a gap."""

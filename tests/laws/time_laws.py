@@ -24,7 +24,7 @@ def path_is_whole(subject):
         subject.holds(near(one["to"], other["from"]), f"{one} is followed by {other}")
     sums = [sum(whole[key] for key in ("cpu_time", "ready_time", "waiting_time", "rest_time")),
             sum(step["to"] - step["from"] for step in steps),
-            sum(t["path_time"] + t["unknown_time"] + t["polled_time"] for t in threads)]
+            sum(t["path_time"] + t["unknown_time"] + t["polled_time"] + t["stopped_time"] for t in threads)]
     for found in sums:
         subject.holds(near(found, length, 1e-6), f"{sums} s of {length} s")
     for key in "cpu_time", "ready_time", "waiting_time":

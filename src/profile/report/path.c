@@ -90,17 +90,18 @@ static void path_thread_text(struct out *out, const struct recording *r, uint32_
 
 /* --- orders ---------------------------------------------------------------------------------- */
 
-/* Rows are three a thread: what it has on the path, what is unknown while it waited, and what it
- * polled. */
-enum path_row { ROW_THREAD, ROW_UNKNOWN, ROW_POLLED, ROWS };
+/* A thread has up to four rows: its own time, its waits of unknown end, its polling, and the time
+ * for which the program had recording switched off. */
+enum path_row { ROW_THREAD, ROW_UNKNOWN, ROW_POLLED, ROW_STOPPED, ROWS };
 
-/* A thread has up to three rows: its own time, its waits of unknown end, and its polling. */
+static const char *const BEFORE_NAME[ROWS] = {"", "unknown, while ", "polling, by ",
+                                              "not recorded, of "};
+static const char *const BEHIND_NAME[ROWS] = {"", " waited", "", ""};
+
 static double path_row_ns(const struct schedule_path *p, uint32_t row)
 {
-    uint32_t thread = row / ROWS;
-    return row % ROWS == ROW_THREAD    ? p->on_path_ns[thread]
-           : row % ROWS == ROW_UNKNOWN ? p->unknown_ns[thread]
-                                       : p->polled_ns[thread];
+    const double *of_row[ROWS] = {p->on_path_ns, p->unknown_ns, p->polled_ns, p->stopped_ns};
+    return of_row[row % ROWS][row / ROWS];
 }
 
 /* Threads: most on the path first, then least slack, then most CPU time. */
@@ -191,11 +192,9 @@ static void path_answer(struct out *out, const struct path_report *t, double all
         if (ns < LEAST * all)
             break;
         out_printf(out, "%s%.0f %% %s", before, 100 * ns / all,
-                   kind == ROW_THREAD    ? "by "
-                   : kind == ROW_UNKNOWN ? "unknown, while "
-                                         : "polling, by ");
+                   kind == ROW_THREAD ? "by " : BEFORE_NAME[kind]);
         path_thread_text(out, r, order[i] / ROWS, NAME_COLUMNS);
-        out_str(out, kind == ROW_UNKNOWN ? " waited" : "");
+        out_str(out, BEHIND_NAME[kind]);
         before = "; ";
     }
     out_char(out, '\n');
@@ -218,7 +217,8 @@ static void path_head(struct out *out, const struct path_report *t)
     path_part(out, &before, p->cpu_ns, all, "CPU");
     path_part(out, &before, p->ready_ns, all, "ready to run");
     path_part(out, &before, p->waits_ns, all, "waiting");
-    path_part(out, &before, p->rest_ns, all,
+    path_part(out, &before, p->ended_ns[SCHEDULE_BY_STOPPED], all, "with recording off");
+    path_part(out, &before, p->rest_ns - p->ended_ns[SCHEDULE_BY_STOPPED], all,
               t->schedule->has_waits ? "in short waits or unaccounted" : "off the CPU");
     out_char(out, '\n');
     /* How much of it says what the end hung on. */
@@ -230,6 +230,8 @@ static void path_head(struct out *out, const struct path_report *t)
                   "are waits that ended for unknown reasons");
         path_part(out, &before, p->ended_ns[SCHEDULE_BY_POLL], all,
                   "are polling, for a reason that is unknown");
+        path_part(out, &before, p->ended_ns[SCHEDULE_BY_STOPPED], all,
+                  "were not recorded: the program had recording switched off");
         out_char(out, '\n');
     }
     out_printf(out, "Causes   %zu starts and ends of processes and threads, which are exact",
@@ -258,9 +260,7 @@ static void path_head(struct out *out, const struct path_report *t)
 static void path_open_row(struct out *out, const struct recording *r, double ns, uint32_t row,
                           int room)
 {
-    static const char *const BEFORE[ROWS] = {"", "unknown, while ", "polling, by "};
-    static const char *const AFTER[ROWS] = {"", " waited", ""};
-    const char *before = BEFORE[row % ROWS], *after = AFTER[row % ROWS];
+    const char *before = BEFORE_NAME[row % ROWS], *after = BEHIND_NAME[row % ROWS];
     int words = (int)(strlen(before) + strlen(after));
     out_printf(out, "%8.3f        -        -        -  %s", ns / 1e9, before);
     path_thread_text(out, r, row / ROWS, room > words ? room - words : room);
@@ -351,9 +351,10 @@ static void path_steps(struct out *out, const struct path_report *t, int width)
         /* The call is that of the longest wait of the step; a millisecond of waiting is the
          * least that is worth a name. */
         const char *call = step->waits_ns > 0 ? step->call : NULL;
-        const char *how = step->open == SCHEDULE_BY_POLL ? "(polling)"
-                          : step->open                   ? "(unknown)"
-                                                         : CAUSES[step->why];
+        const char *how = step->open == SCHEDULE_BY_POLL      ? "(polling)"
+                          : step->open == SCHEDULE_BY_STOPPED ? "(not recorded)"
+                          : step->open                        ? "(unknown)"
+                                                              : CAUSES[step->why];
         out_printf(out, "%8.3f %8.3f %8.3f %8.3f %8.3f  %-18s  ", (double)step->from_ns / 1e9,
                    (double)(step->to_ns - step->from_ns) / 1e9, step->cpu_ns / 1e9,
                    step->ready_ns / 1e9, step->waits_ns / 1e9, how);
@@ -397,6 +398,7 @@ static void path_json_threads(struct json *j, const struct path_report *t)
         json_pair_double(j, "path_time", p->on_path_ns[order[i]] / 1e9);
         json_pair_double(j, "unknown_time", p->unknown_ns[order[i]] / 1e9);
         json_pair_double(j, "polled_time", p->polled_ns[order[i]] / 1e9);
+        json_pair_double(j, "stopped_time", p->stopped_ns[order[i]] / 1e9);
         json_key(j, "slack_time");
         p->slack_ns[order[i]] >= 0 ? json_double(j, p->slack_ns[order[i]] / 1e9) : json_none(j);
         json_pair_double(j, "cpu_time", p->thread_cpu_ns[order[i]] / 1e9);
@@ -424,6 +426,7 @@ void path_json(struct out *out, const struct report_input *in)
     json_pair_double(&j, "device_time", p->ended_ns[SCHEDULE_BY_DEVICE] / 1e9);
     json_pair_double(&j, "polled_time", p->ended_ns[SCHEDULE_BY_POLL] / 1e9);
     json_pair_double(&j, "unknown_time", p->ended_ns[SCHEDULE_BY_UNKNOWN] / 1e9);
+    json_pair_double(&j, "stopped_time", p->ended_ns[SCHEDULE_BY_STOPPED] / 1e9);
     json_key(&j, "waits_recorded"), json_bool(&j, s->has_waits);
     json_key(&j, "wakers_recorded"), json_bool(&j, s->has_wakers);
     json_end(&j);
@@ -453,9 +456,10 @@ void path_json(struct out *out, const struct report_input *in)
         json_pair_str(&j, "call", step->call);
         json_pair_str(&j, "cause", CAUSE_WORDS[step->why]);
         json_pair_str(&j, "open",
-                      step->open == SCHEDULE_BY_POLL ? "polled"
-                      : step->open                   ? "unknown"
-                                                     : NULL);
+                      step->open == SCHEDULE_BY_POLL      ? "polled"
+                      : step->open == SCHEDULE_BY_STOPPED ? "stopped"
+                      : step->open                        ? "unknown"
+                                                          : NULL);
         json_end(&j);
     }
     json_end(&j);

@@ -106,6 +106,7 @@ struct making {
     struct arena scratch;
     VEC(struct made_lane) lanes;
     VEC(struct made_wait) waits;
+    size_t known; /* of them, in order and for sure: what is added later leaves room for them */
     VEC(struct made_mark) marks;
     uint32_t *lane_of;                /* per thread */
     uint32_t *by_parent, *by_process; /* lanes, by the key and their ends */
@@ -276,6 +277,8 @@ static enum schedule_ending ending_of(const struct made_wait *w)
 {
     if (w->cause_lane != SCHEDULE_NONE)
         return SCHEDULE_BY_CAUSE;
+    if (w->kind == WAIT_STOPPED)
+        return SCHEDULE_BY_STOPPED;
     if (w->is_armed)
         return SCHEDULE_BY_UNKNOWN;
     if (wait_is_timed(w) || w->is_poll)
@@ -290,7 +293,7 @@ static void make_wait(struct making *m, const struct recording_wait *wait)
     uint32_t lane = m->lane_of[wait->thread];
     uint64_t from_ns = wait->from_ns, to_ns = wait->from_ns + wait->length_ns;
     const struct made_lane *l = &m->lanes.at[lane];
-    const struct made_wait *last = m->waits.len ? &m->waits.at[m->waits.len - 1] : NULL;
+    const struct made_wait *last = m->waits.len > m->known ? &m->waits.at[m->waits.len - 1] : NULL;
     from_ns = from_ns > l->start_ns ? from_ns : l->start_ns;
     to_ns = to_ns < l->end_ns ? to_ns : l->end_ns;
     if (last && last->lane == lane && from_ns < last->to_ns)
@@ -313,29 +316,93 @@ static void make_wait(struct making *m, const struct recording_wait *wait)
                      .cause_lane = SCHEDULE_NONE});
 }
 
-/* A stretch without CPU time, which is none where the thread made others: it ran then. It ended
- * with the slice of a sample, by `late_ns` at the latest. */
+/* A stretch that is no work of the thread's, without what is known of it: pieces of `least_ns` and
+ * more. */
+static void make_hole(struct making *m, const struct made_wait *hole, uint64_t least_ns)
+{
+    uint64_t from = hole->from_ns;
+    size_t at =
+        PARTITION_POINT(m->known, k,
+                        m->waits.at[k].lane < hole->lane ||
+                            (m->waits.at[k].lane == hole->lane && m->waits.at[k].to_ns <= from));
+    while (from < hole->to_ns) {
+        bool is_cut = at < m->known && m->waits.at[at].lane == hole->lane &&
+                      m->waits.at[at].from_ns < hole->to_ns;
+        uint64_t to = is_cut ? m->waits.at[at].from_ns : hole->to_ns;
+        uint64_t next = is_cut ? m->waits.at[at++].to_ns : hole->to_ns;
+        struct made_wait w = *hole;
+        w.from_ns = from;
+        w.to_ns = to;
+        if (to > from && to - from >= least_ns)
+            vec_push(&m->waits, w);
+        from = next;
+    }
+}
+
+/* While the program has recording switched off, what its threads do is unknown: marks say when.
+ * Stretches beyond MOST_STOPPED, of threads and stops by the thousand, count as work. */
+static void make_stops(struct making *m)
+{
+    enum { STOPPED = 3, MOST_STOPPED = 1 << 20 };
+    const struct recording *r = m->r;
+    uint64_t *resumed_ns = ARENA_NEW(&m->scratch, uint64_t, r->processes.len + 1);
+    uint32_t *first = ARENA_NEW(&m->scratch, uint32_t, r->processes.len + 1); /* thread, plus one */
+    uint32_t *next = ARENA_NEW(&m->scratch, uint32_t, r->threads.len + 1);
+    for (size_t i = 0; i < r->processes.len; i++)
+        resumed_ns[i] = r->processes.at[i].end_ns;
+    for (uint32_t i = 0; i < r->threads.len; i++) {
+        next[i] = first[r->threads.at[i].process];
+        first[r->threads.at[i].process] = i + 1;
+    }
+    for (size_t i = r->marks.len; i-- > 0;) {
+        const struct recording_mark *mark = &r->marks.at[i];
+        uint64_t to_ns = resumed_ns[mark->process];
+        if (mark->kind >= STOPPED)
+            resumed_ns[mark->process] = mark->at_ns;
+        for (uint32_t k = first[mark->process]; k && mark->kind == STOPPED; k = next[k - 1]) {
+            const struct made_lane *l = &m->lanes.at[m->lane_of[k - 1]];
+            struct made_wait stop = {.lane = m->lane_of[k - 1],
+                                     .node = RECORDING_NONE,
+                                     .kind = WAIT_STOPPED,
+                                     .cause_lane = SCHEDULE_NONE};
+            stop.from_ns = mark->at_ns > l->start_ns ? mark->at_ns : l->start_ns;
+            stop.to_ns = to_ns < l->end_ns ? to_ns : l->end_ns;
+            if (m->waits.len - m->known < MOST_STOPPED)
+                make_hole(m, &stop, 0);
+        }
+    }
+}
+
+/* A stretch without CPU time. It ended with the slice of a sample, by `late_ns` at the latest. */
+static void make_gap_piece(struct making *m, const struct recording_wait *gap, uint64_t late_ns)
+{
+    size_t len = m->waits.len;
+    make_wait(m, gap);
+    if (m->waits.len == len)
+        return;
+    struct made_wait made = m->waits.at[--m->waits.len];
+    made.late_ns = late_ns;
+    make_hole(m, &made, 0);
+}
+
+/* The same, which is none where the thread made others: it ran then. */
 static void make_gap(struct making *m, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
                      uint64_t late_ns)
 {
+    struct recording_wait gap = {.thread = thread, .node = RECORDING_NONE};
     uint32_t lane = m->lane_of[thread];
     size_t at = PARTITION_POINT(m->forks_len, k,
                                 m->forks[k].maker < lane ||
                                     (m->forks[k].maker == lane && m->forks[k].at_ns <= from_ns));
     for (; at < m->forks_len && m->forks[at].maker == lane && m->forks[at].at_ns < to_ns; at++) {
-        make_wait(m, &(struct recording_wait){.thread = thread,
-                                              .node = RECORDING_NONE,
-                                              .from_ns = from_ns,
-                                              .length_ns = m->forks[at].at_ns - from_ns});
+        gap.from_ns = from_ns;
+        gap.length_ns = m->forks[at].at_ns - from_ns;
+        make_gap_piece(m, &gap, 0);
         from_ns = m->forks[at].at_ns;
     }
-    size_t len = m->waits.len;
-    make_wait(m, &(struct recording_wait){.thread = thread,
-                                          .node = RECORDING_NONE,
-                                          .from_ns = from_ns,
-                                          .length_ns = to_ns - from_ns});
-    if (m->waits.len > len)
-        m->waits.at[len].late_ns = late_ns;
+    gap.from_ns = from_ns;
+    gap.length_ns = to_ns - from_ns;
+    make_gap_piece(m, &gap, late_ns);
 }
 
 /* Nodes at which threads wait for a timerfd, as looks have seen. */
@@ -353,29 +420,6 @@ static void find_timers(struct making *m)
     }
 }
 
-/* A stretch that is no work of the thread's, without what is known to be a wait there. Waits are
- * sorted up to `known`. */
-static void make_hole(struct making *m, const struct made_wait *hole, size_t known)
-{
-    uint64_t from = hole->from_ns;
-    size_t at =
-        PARTITION_POINT(known, k,
-                        m->waits.at[k].lane < hole->lane ||
-                            (m->waits.at[k].lane == hole->lane && m->waits.at[k].to_ns <= from));
-    while (from < hole->to_ns) {
-        bool is_cut = at < known && m->waits.at[at].lane == hole->lane &&
-                      m->waits.at[at].from_ns < hole->to_ns;
-        uint64_t to = is_cut ? m->waits.at[at].from_ns : hole->to_ns;
-        uint64_t next = is_cut ? m->waits.at[at++].to_ns : hole->to_ns;
-        struct made_wait w = *hole;
-        w.from_ns = from;
-        w.to_ns = to;
-        if (to > from && to - from >= hole->rough_ns)
-            vec_push(&m->waits, w);
-        from = next;
-    }
-}
-
 /* Where waits were recorded: stretches in which a thread spun until others were ready, and those of
  * which nothing is known, as their records were lost. */
 static void make_holes(struct making *m)
@@ -383,7 +427,6 @@ static void make_holes(struct making *m)
     const struct recording *r = m->r;
     const struct schedule *s = m->s;
     uint64_t least = 2 * r->slice_ns > 5 * MS ? 2 * r->slice_ns : 5 * MS;
-    size_t known = m->waits.len;
     enum wait_kind *kind = ARENA_NEW(&m->scratch, enum wait_kind, r->threads.len + 1);
     for (size_t i = 0; i < r->threads.len; i++)
         kind[i] = WAIT_ANY;
@@ -417,14 +460,14 @@ static void make_holes(struct making *m)
             hole.kind = hole.is_poll ? kind[i] : WAIT_ANY;
             bool is_first = !i && hole.from_ns == t->start_ns;
             if (hole.to_ns > hole.from_ns + least && (hole.is_poll || (s->has_ran && !is_first)))
-                make_hole(m, &hole, known);
+                make_hole(m, &hole, hole.rough_ns);
             hole.from_ns = hole.to_ns + r->slice_ns;
             hole.is_poll = false;
         }
         hole.to_ns = last;
         hole.kind = hole.is_poll ? kind[i] : WAIT_ANY;
         if (hole.to_ns > hole.from_ns + least && (hole.is_poll || s->has_ran))
-            make_hole(m, &hole, known);
+            make_hole(m, &hole, hole.rough_ns);
     }
 }
 
@@ -509,6 +552,13 @@ static int waits_by_lane(const void *left, const void *right)
     if (l->lane != r->lane)
         return l->lane < r->lane ? -1 : 1;
     return l->from_ns < r->from_ns ? -1 : l->from_ns > r->from_ns;
+}
+
+static void sort_waits(struct making *m)
+{
+    if (m->waits.len)
+        qsort(m->waits.at, m->waits.len, sizeof *m->waits.at, waits_by_lane);
+    m->known = m->waits.len;
 }
 
 /* --- causes ---------------------------------------------------------------------------------- */
@@ -708,8 +758,9 @@ static void make_causes(struct making *m)
         struct made_wait *w = is_wait ? &m->waits.at[all[i].ref] : NULL;
         uint32_t lane = is_wait ? w->lane : all[i].ref;
         /* Where a killed thread waited last, that has ended it, whatever it waited for. */
-        if (all[i].what == 0 && w->woken == RECORDING_WAKER_UNKNOWN && m->s->has_waits &&
-            w->to_ns + NEAR_NS >= m->lanes.at[lane].end_ns && lane_was_killed(m, lane))
+        if (all[i].what == 0 && w->kind != WAIT_STOPPED && w->woken == RECORDING_WAKER_UNKNOWN &&
+            m->s->has_waits && w->to_ns + NEAR_NS >= m->lanes.at[lane].end_ns &&
+            lane_was_killed(m, lane))
             w->kind = WAIT_PEER;
         /* A signal ends sleeps, too. */
         bool is_caused = is_wait && (w->woken == RECORDING_WAKER_THREAD ||
@@ -989,16 +1040,16 @@ bool schedule_make(struct schedule *s, const struct recording *r, struct arena *
         make_wait(&m, &r->waits.at[i]);
         s->has_wakers |= r->waits.at[i].woken != RECORDING_WAKER_UNKNOWN;
     }
-    if (!s->has_waits)
-        make_waits_of_gaps(&m);
     if (s->has_wakers && !lost_wakes(r))
         make_outside(&m);
-    if (m.waits.len)
-        qsort(m.waits.at, m.waits.len, sizeof *m.waits.at, waits_by_lane);
-    if (s->has_waits) {
+    sort_waits(&m);
+    make_stops(&m);
+    sort_waits(&m);
+    if (s->has_waits)
         make_holes(&m);
-        qsort(m.waits.at, m.waits.len, sizeof *m.waits.at, waits_by_lane);
-    }
+    else
+        make_waits_of_gaps(&m);
+    sort_waits(&m);
     make_polls(&m);
     make_causes(&m);
     find_turns(&m);

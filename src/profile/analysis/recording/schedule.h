@@ -39,6 +39,7 @@ enum schedule_ending {
     SCHEDULE_BY_DEVICE,  /* a file, a page */
     SCHEDULE_BY_POLL,    /* open: one of many short sleeps of a place, which looks for something */
     SCHEDULE_BY_UNKNOWN, /* open */
+    SCHEDULE_BY_STOPPED, /* open: recording was off, so it need not have been a wait at all */
     SCHEDULE_ENDINGS
 };
 
@@ -125,17 +126,18 @@ struct schedule_path {
     size_t len;
     double cpu_ns, ready_ns, waits_ns,
         rest_ns;                       /* rest: of running stretches what is not CPU time */
-    double ended_ns[SCHEDULE_ENDINGS]; /* of waits_ns, by how they ended */
-    /* Per thread of the run: what the end hung on, without its waits that are open, which are
-     * polled_ns and unknown_ns; slack < 0: none known. */
-    double *on_path_ns, *polled_ns, *unknown_ns, *slack_ns, *thread_cpu_ns;
+    double ended_ns[SCHEDULE_ENDINGS]; /* of waits_ns, by how they ended; STOPPED: of rest_ns */
+    /* Per thread of the run: what the end hung on, without what is open, which is polled_ns,
+     * unknown_ns and stopped_ns; slack < 0: none known. */
+    double *on_path_ns, *polled_ns, *unknown_ns, *stopped_ns, *slack_ns, *thread_cpu_ns;
     double *node_ns; /* per node, CPU time on the path */
 };
 
-/* Of the path's waits those that are open. */
+/* What is open on the path. */
 static inline double schedule_open_ns(const struct schedule_path *p)
 {
-    return p->ended_ns[SCHEDULE_BY_POLL] + p->ended_ns[SCHEDULE_BY_UNKNOWN];
+    return p->ended_ns[SCHEDULE_BY_POLL] + p->ended_ns[SCHEDULE_BY_UNKNOWN] +
+           p->ended_ns[SCHEDULE_BY_STOPPED];
 }
 
 void schedule_find_path(struct schedule *s, struct schedule_path *p, struct arena *a);

@@ -407,7 +407,7 @@ static void path_put(struct schedule *s, struct schedule_path *p, step_list *ste
     if (is_late || at->state == SCHEDULE_READY) {
         step->ready_ns += ns;
     } else if (at->state == SCHEDULE_WAITS) {
-        step->waits_ns += ns;
+        *(at->ending == SCHEDULE_BY_STOPPED ? &step->rest_ns : &step->waits_ns) += ns;
         p->ended_ns[at->ending] += ns;
         if (to_ns - from_ns > step->longest_ns) {
             step->longest_ns = to_ns - from_ns;
@@ -443,6 +443,7 @@ static void path_sum(const struct schedule *s, struct schedule_path *p)
         const struct schedule_step *step = &p->steps[i];
         double *sums = step->open == SCHEDULE_BY_POLL      ? p->polled_ns
                        : step->open == SCHEDULE_BY_UNKNOWN ? p->unknown_ns
+                       : step->open == SCHEDULE_BY_STOPPED ? p->stopped_ns
                                                            : p->on_path_ns;
         double off_ns = fmin(step->off_ns, fmax(0, step->rest_ns));
         sums[step->thread] += (double)(step->to_ns - step->from_ns) - off_ns;
@@ -480,6 +481,7 @@ void schedule_find_path(struct schedule *s, struct schedule_path *p, struct aren
     *p = (struct schedule_path){.on_path_ns = ARENA_NEW(a, double, r->threads.len + 1),
                                 .polled_ns = ARENA_NEW(a, double, r->threads.len + 1),
                                 .unknown_ns = ARENA_NEW(a, double, r->threads.len + 1),
+                                .stopped_ns = ARENA_NEW(a, double, r->threads.len + 1),
                                 .slack_ns = ARENA_NEW(a, double, r->threads.len + 1),
                                 .thread_cpu_ns = ARENA_NEW(a, double, r->threads.len + 1),
                                 .node_ns = ARENA_NEW(a, double, r->nodes.len + 1)};

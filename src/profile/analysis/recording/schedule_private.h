@@ -14,7 +14,8 @@ enum wait_kind {
     WAIT_POLL, /* likewise, or until some time */
     WAIT_ANY,
     WAIT_OTHER, /* of calls without a known kind */
-    WAIT_NO_CPU
+    WAIT_NO_CPU,
+    WAIT_STOPPED /* none: recording was off */
 };
 
 /* Which threads may end the wait, by its call. */
