@@ -577,8 +577,8 @@ static int run_run(const struct command *self, int argc, char **argv, struct out
             (r.reads_coverage && r.covers_blocks))
             err_set(e, "--coverage and --cover-blocks take one PROGRAM, which is not recorded, and "
                        "cannot be combined; see 'monarc run --help'");
-        else if (r.output) /* nothing would be where it says */
-            err_set(e, "-o names a recording, and there is none; write %s",
+        else if (r.output && r.coverage)
+            err_set(e, "-o and %s both say where the coverage goes",
                     r.covers_blocks ? "--cover-blocks=FILE" : "--coverage=PREFIX");
         else
             status = r.covers_blocks ? run_with_blocks(&r, out, e) : run_with_coverage(&r, e);

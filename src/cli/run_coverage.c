@@ -73,10 +73,12 @@ static void counters_tell_rest(const struct live_counters_result *r, uint64_t in
 int run_with_coverage(const struct run_request *r, struct err *e)
 {
     struct live_counters_result result;
-    struct live_counters_request request = {
-        .argv = r->argv,
-        .output = r->coverage ? r->coverage : path_base_name(r->argv[0]),
-        .interval_ms = r->coverage_interval ? r->coverage_interval : 200};
+    struct live_counters_request request = {.argv = r->argv,
+                                            .output = r->coverage ? r->coverage
+                                                      : r->output ? r->output
+                                                                  : path_base_name(r->argv[0]),
+                                            .interval_ms =
+                                                r->coverage_interval ? r->coverage_interval : 200};
     struct out aside;
     struct err ignored;
     if (!proc_is_mounted(e))
@@ -206,10 +208,10 @@ static bool blocks_write(void *result, struct out *out, struct err *e)
     return true;
 }
 
-/* The tracefile of all objects. Markers in sources are left to who reads it: `cover` applies them,
- * as it does to any tracefile. */
-static bool blocks_keep(const struct covered_blocks *blocks, const char *path, struct out *out,
-                        struct err *e)
+/* The tracefile of all objects; `*what` it has. Markers in sources are left to who reads it:
+ * `cover` applies them, as it does to any tracefile. */
+static bool blocks_keep(const struct covered_blocks *blocks, const char *path, struct arena *a,
+                        const char **what, struct out *out, struct err *e)
 {
     struct coverage_table table = {0};
     struct arena arena = {0};
@@ -223,6 +225,8 @@ static bool blocks_keep(const struct covered_blocks *blocks, const char *path, s
         if (blocks->objects.at[i].blocks.all.len)
             blocks_to_table(&blocks->objects.at[i], &table, &arena);
     coverage_result_build(&table, 1, &rules, &result);
+    *what = result.sources.len == 1 ? arena_printf(a, "lines of %s", result.sources.at[0].path)
+                                    : arena_printf(a, "lines of %zu sources", result.sources.len);
     bool ok = output_to(path, blocks_write, &result, out, e);
     coverage_result_deinit(&result);
     source_search_deinit(&search);
@@ -231,9 +235,9 @@ static bool blocks_keep(const struct covered_blocks *blocks, const char *path, s
     return ok;
 }
 
-/* What was found (in `path`, NULL: nothing), and what cannot be known, on standard error: the
- * program's own output goes to standard output. */
-static void blocks_tell(const struct covered_blocks *b, const char *path)
+/* What was found (`what`, in `path`; NULL: nothing), and what cannot be known, on standard error:
+ * the program's own output goes to standard output. */
+static void blocks_tell(const struct covered_blocks *b, const char *what, const char *path)
 {
     struct out aside;
     struct err ignored;
@@ -251,9 +255,8 @@ static void blocks_tell(const struct covered_blocks *b, const char *path)
     if (path)
         out_printf(&aside,
                    "monarc run: %" PRIu64 " of %" PRIu64
-                   " blocks of code ran; lines are in %s; 'monarc "
-                   "cover %s' shows them\n",
-                   ran, all, path, path);
+                   " blocks of code ran; %s are in %s: 'monarc cover %s' shows them\n",
+                   ran, all, what, path, path);
     if (without)
         out_printf(&aside, "monarc run: %" PRIu64 " files have no lines (-g) and are left out\n",
                    without);
@@ -291,8 +294,9 @@ int run_with_blocks(const struct run_request *r, struct out *out, struct err *e)
         return EXIT_BAD;
     struct covered_blocks blocks;
     struct arena a = {0};
-    const char *path =
-        r->coverage ? r->coverage : arena_printf(&a, "%s.info", path_base_name(r->argv[0]));
+    const char *path = r->coverage ? r->coverage
+                       : r->output ? r->output
+                                   : arena_printf(&a, "%s.info", path_base_name(r->argv[0]));
     bool ok = cover_blocks_run(r->argv, r->covers_libraries, &blocks, e), has_any = false;
     for (size_t i = 0; i < blocks.objects.len; i++)
         has_any |= blocks.objects.at[i].blocks.all.len != 0;
@@ -303,9 +307,10 @@ int run_with_blocks(const struct run_request *r, struct out *out, struct err *e)
         const char *why = blocks.objects.len ? blocks.objects.at[0].why : NULL;
         ok = err_set(e, "%s: %s", r->argv[0], why ? why : "has no code that could be watched");
     }
-    ok = ok && (is_let_go || blocks_keep(&blocks, path, out, e));
+    const char *what = "nothing";
+    ok = ok && (is_let_go || blocks_keep(&blocks, path, &a, &what, out, e));
     if (ok)
-        blocks_tell(&blocks, is_let_go ? NULL : path);
+        blocks_tell(&blocks, what, is_let_go ? NULL : path);
     int status = blocks.status;
     covered_blocks_deinit(&blocks);
     arena_deinit(&a);

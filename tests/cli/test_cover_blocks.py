@@ -342,7 +342,7 @@ class Blocks(Folder):
         """The tracefile is one as any other."""
         self.compile(SHAPES)
         monarc("run", "--cover-blocks=a.info", "./program", "a", cwd=self.folder)
-        monarc("run", "--cover-blocks=b.info", "./program", "g", cwd=self.folder)
+        monarc("run", "--cover-blocks", "-o", "b.info", "./program", "g", cwd=self.folder)
         a, b = lines_of(self.folder / "a.info")["p.c"], lines_of(self.folder / "b.info")["p.c"]
         done = monarc("cover", "--quiet", "--lcov", "ab.info", "a.info", "b.info", cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -388,8 +388,8 @@ class Blocks(Folder):
     def test_what_cannot_be(self):
         for command, status, said in ((["--cover-blocks", "./none"], 127, b"No such file"),
                                       (["--cover-blocks", "--coverage", "./nothing"], 2, b"cannot be combined"),
-                                      (["--cover-blocks", "-o", "x", "./nothing"], 2, b"write --cover-blocks=FILE"),
-                                      (["--coverage", "-o", "x", "./nothing"], 2, b"write --coverage=PREFIX"),
+                                      (["--cover-blocks=y", "-o", "x", "./nothing"], 2, b"both say where"),
+                                      (["--coverage=y", "-o", "x", "./nothing"], 2, b"both say where"),
                                       (["--cover-libraries", "./nothing"], 2, b"needs --cover-blocks"),
                                       (["--cover-blocks=/none/x", "./nothing"], 2, b"/none/x")):
             done = monarc("run", *command, cwd=self.folder)
