@@ -230,3 +230,45 @@ bool object_blocks(struct object *o, struct code_blocks *out, const char **why)
     vec_free(&r.leaders);
     return !*why;
 }
+
+/* --- the end of code that has no size -------------------------------------------------------- */
+
+uint64_t object_code_end(const struct object *o, uint64_t start, uint64_t end)
+{
+    enum { MOST_BYTES = 1 << 14, MOST_WAITING = 64 };
+    struct arch_target target = image_target(&o->self);
+    const struct arch *a = arch_of(&target);
+    struct bytes code = object_code(o, start, (size_t)(end - start));
+    uint8_t seen[MOST_BYTES] = {0};
+    uint64_t waiting[MOST_WAITING], last = start;
+    size_t len = 1;
+    waiting[0] = start;
+    if (!a->effect || object_word(o) != 8 || code.len != end - start || code.len > MOST_BYTES)
+        return end;
+    while (len) {
+        uint64_t at = waiting[--len];
+        while (at < end && !seen[at - start]) {
+            struct arch_effect e;
+            uint8_t bytes[16] = {0};
+            size_t left = (size_t)(end - at);
+            memcpy(bytes, code.at + (at - start), left < sizeof bytes ? left : sizeof bytes);
+            a->effect(bytes, at, &e);
+            if (e.flow == FLOW_ENDS || e.len > left)
+                return end;
+            seen[at - start] = 1;
+            at += e.len;
+            last = at > last ? at : last;
+            if (e.flow == FLOW_RETURN)
+                break;
+            bool leads = e.flow == FLOW_BRANCH || e.flow == FLOW_JUMP;
+            if (leads && e.target >= start && e.target < end) {
+                if (len == MOST_WAITING)
+                    return end;
+                waiting[len++] = e.target;
+            }
+            if (e.flow == FLOW_JUMP)
+                break;
+        }
+    }
+    return last;
+}

@@ -357,6 +357,11 @@ struct code_blocks {
 bool object_blocks(struct object *o, struct code_blocks *out, const char **why);
 void code_blocks_deinit(struct code_blocks *b);
 
+/* Where code ends that begins at `start` and may reach to `end`: what the code at `start` leads to
+ * by going on, branching and jumping. `end`, where that is not known: after a jump through a
+ * register, or on machines whose code is not followed. */
+uint64_t object_code_end(const struct object *o, uint64_t start, uint64_t end);
+
 /* ---- An excerpt: some functions and some code of a file, in a few bytes, so that its reader can
  * do without the file. The bytes: docs/formats/recording.md, "Excerpts".
  *

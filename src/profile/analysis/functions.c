@@ -440,6 +440,11 @@ void functions_native(struct functions *f, struct object *o, struct arena *a)
     }
     memory_free(order);
     functions_append_sections(f, o, a);
+    /* A label without a size reaches to the next symbol, and so over code whose own symbols were
+     * stripped: it ends where the code ends that it leads to, as far as that can be seen. */
+    for (uint32_t i = 0; i < f->len; i++)
+        if (!f->at[i].is_function && f->at[i].symbol != NO_FUNCTION)
+            f->at[i].last = object_code_end(o, f->at[i].start, f->at[i].last + 1) - 1;
     /* No two ranges may share an address, whatever the section headers say. */
     uint32_t kept = f->len ? 1 : 0;
     for (uint32_t i = 0; i < f->len; i++)

@@ -97,6 +97,52 @@ CASE(test_times)
     end(&b);
 }
 
+/* Code after a label without a size, and whether that leads to `rest`, whose symbol was stripped.
+ */
+static const struct {
+    const char *code;
+    bool leads;
+} LABELS[] = {
+    {"ret", false},
+    {"jmp other", false},
+    {"1: dec %ecx; jnz 1b; ret", false},
+    {"jz rest; ret", true},
+    {"jz 1f; ret; .fill 8, 1, 0x90; 1: jmp rest", true},
+    {"nop", true},        /* goes on */
+    {"call other", true}, /* likewise, as it may return */
+    {"jmp *%rax", true},  /* anywhere */
+    {"ud2", true},        /* likewise */
+};
+
+CASE(test_labels_without_a_size)
+{
+    (void)state;
+    need("gcc");
+    if (!run("test $(uname -m) = x86_64"))
+        SKIPPED("x86-64 alone: elsewhere code is not followed for this");
+    for (size_t i = 0; i < sizeof LABELS / sizeof *LABELS; i++) {
+        char source[512];
+        struct fixture b = {0};
+        snprintf(source, sizeof source,
+                 ".text\n.globl tiny, rest, other\ntiny: %s\n.fill 32, 1, 0x90\n"
+                 "rest: mov $60, %%eax\nsyscall\nret\nother: ret\n",
+                 LABELS[i].code);
+        write_text("tiny.s", source);
+        assert_true(run("gcc -nostdlib -static -Wl,-e,tiny tiny.s -o tiny"));
+        b.object = opened("tiny", NULL);
+        uint64_t rest = symbol_named(b.object, "rest")->address;
+        object_close(b.object);
+        assert_true(run("objcopy --strip-symbol=rest tiny"));
+        b.object = opened("tiny", NULL);
+        functions_native(&b.functions, b.object, &b.arena);
+        uint32_t found = functions_find(&b.functions, rest), tiny = nth(&b, "tiny", 0);
+        if (found != (LABELS[i].leads ? tiny : NO_FUNCTION))
+            fail_msg("%s: %d", LABELS[i].code, (int)found);
+        assert_int_equal(functions_find(&b.functions, b.functions.at[tiny].start), tiny);
+        end(&b);
+    }
+}
+
 int main(void)
 {
     return run_cases(workshop_open, workshop_close);
