@@ -10,6 +10,7 @@
 #include "arch/arch.h"
 
 #include <elf.h>
+#include <string.h>
 
 /* B and BL
  *
@@ -47,6 +48,18 @@ static bool view(const struct arch_target *t, struct capstone_view *out)
 }
 
 static const struct instruction_set sets[] = {{"aarch64", decode}};
+
+/* A call before a return address: BL, or one through a register (BLR, with or without a check of a
+ * signature), whose target is unknown. */
+static bool call_before(const uint8_t before[8], uint64_t address, struct arch_call *out)
+{
+    struct arch_effect e;
+    uint8_t code[16];
+    memcpy(code, before + 4, 4);
+    aarch64_effect(code, address - 4, &e);
+    *out = (struct arch_call){.target = e.target};
+    return e.flow == FLOW_CALL;
+}
 
 /* At these x30 has the return address, and sp is the caller's: before the pair is saved, after it
  * was restored, and in stubs of the PLT, which have no frame. */
@@ -89,6 +102,9 @@ const struct arch arch_aarch64 = {
     .fp = 29,
     .ra = 30,
     .signs_ra = true,
+    .call_before = call_before,
+    .effect = aarch64_effect,
+    .ends_thread = aarch64_ends_thread,
     .link = LINK_AT_FP,
     .frameless = FRAMELESS,
     .frameless_len = sizeof FRAMELESS / sizeof *FRAMELESS,

@@ -128,6 +128,7 @@ struct arch_effect {
     bool restores, restores_by_fp; /* `number`, from what sp or fp before and `slot` point to */
     unsigned number;
     int64_t slot;
+    unsigned second; /* restored as well, from the word after that; 0: none is */
 };
 
 /* One machine, in groups by who asks: symbols and code for objfile, stacks for unwind, the kernel's

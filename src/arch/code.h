@@ -123,8 +123,10 @@ bool x86_is_prefix(uint8_t byte);
 /* The place that an instruction names as a distance from the next one, which is at `next`. */
 uint64_t x86_relative(const uint8_t *distance, uint64_t next);
 
-/* x86_effect.c: `effect` and `ends_thread` of struct arch. */
+/* x86_effect.c, aarch64_effect.c: `effect` and `ends_thread` of struct arch. */
 void x86_effect(const uint8_t code[16], uint64_t address, struct arch_effect *e);
 bool x86_ends_thread(const uint8_t code[16]);
+void aarch64_effect(const uint8_t code[16], uint64_t address, struct arch_effect *e);
+bool aarch64_ends_thread(const uint8_t code[16]);
 
 #endif

@@ -63,7 +63,8 @@ enum call_kind walk_call(struct walker *w, uint64_t return_address, uint64_t sta
         !w->arch->call_before(before, return_address, &call))
         return CALL_NONE;
     if (call.target && call.target != start && walk_code(w, call.target, code, sizeof code))
-        call.pointer = w->arch->jump_pointer(code, call.target); /* an entry of a PLT? */
+        call.pointer = !w->arch->jump_pointer ? 0 /* an entry of a PLT? */
+                                              : w->arch->jump_pointer(code, call.target);
     if (call.pointer &&
         !w->stack->read(w->stack->context, call.pointer, &call.target)) /* not to be had */
         return CALL_ANY;
@@ -126,7 +127,7 @@ bool walk_find_frame(struct walker *w, const struct fde *fde)
     struct frame_search s = {
         .w = w, .start = fde->start + w->module.bias, .end = fde->end + w->module.bias};
     uint8_t code[MOST_PROLOGUE];
-    if (!w->keeps_registers || !a->call_before || !w->stack->read || !is_known(&w->r, w->sp))
+    if (!w->keeps_registers || !a->frame_room || !w->stack->read || !is_known(&w->r, w->sp))
         return false;
     uint64_t sp = w->r.at[w->sp], room = 0;
     bool is_found = walk_code(w, s.start, code, sizeof code) &&

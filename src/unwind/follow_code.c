@@ -35,7 +35,9 @@ enum {
 struct path {
     uint64_t pc, sp, fp;
     bool has_sp, has_fp;
-    bool is_by_fp;     /* sp was counted from the frame pointer at hand */
+    bool has_called; /* which overwrites the register of return addresses, on machines that have one
+                      */
+    bool is_by_fp;   /* sp was counted from the frame pointer at hand */
     uint32_t restored; /* bit n: at slot[n] */
     uint64_t slot[ARCH_REGISTERS];
 };
@@ -66,15 +68,38 @@ static void follow_apply(struct following *f, struct path *p, const struct arch_
         bool has_base = e->restores_by_fp ? has_fp : has_sp;
         p->slot[e->number] = (e->restores_by_fp ? fp : sp) + (uint64_t)e->slot;
         p->restored |= has_base ? register_bit(e->number) : 0;
-        if (e->number == w->fp)
+        if (e->second) {
+            p->slot[e->second] = p->slot[e->number] + 8;
+            p->restored |= has_base ? register_bit(e->second) : 0;
+        }
+        if (e->number == w->fp || (e->second && e->second == w->fp))
             p->has_fp = false; /* it is the caller's now */
     }
+    p->has_called |= e->flow == FLOW_CALL;
     if (e->sets_fp) {
         p->fp = sp + (uint64_t)e->fp_by;
         p->has_fp = has_sp;
     }
     p->has_sp = e->sp == SP_FROM_FP ? has_fp : has_sp && e->sp != SP_LOST;
     p->sp = (e->sp == SP_FROM_FP ? fp : sp) + (uint64_t)e->by;
+}
+
+/* The address that a path returns to: on top of the stack by then, or in its register, which is
+ * restored on the way or still has what the caller left there. What is saved on the way, below the
+ * stack pointer at hand, is in its register now. 0: it is not known. */
+static uint64_t path_returns_to(struct following *f, const struct path *p)
+{
+    struct walker *w = f->w;
+    bool is_restored = p->restored & register_bit(w->ra);
+    uint64_t pc = 0;
+    bool is_saved = is_restored && p->slot[w->ra] < w->r.at[w->sp];
+    if (!w->arch->pushes_ra && (!is_restored || is_saved)) {
+        bool is_there = w->is_interrupted && (is_saved || !p->has_called) && is_known(&w->r, w->ra);
+        return is_there ? walk_unsigned(w, w->r.at[w->ra]) : 0;
+    }
+    if (!memory_word(&w->memory, w->arch->pushes_ra ? p->sp : p->slot[w->ra], &pc))
+        f->is_deep |= w->memory.why == UNWIND_DEEP;
+    return w->signs_ra ? walk_unsigned(w, pc) : pc;
 }
 
 /* One path, until it returns, leads nowhere, or joins another one. */
@@ -93,17 +118,13 @@ static void follow_path(struct following *f, struct path p)
         if (!walk_code(f->w, p.pc, code, sizeof code) && !walk_code(f->w, p.pc, code, 8))
             return;
         a->effect(code, p.pc, &e);
-        uint64_t pc;
         bool is_return = e.flow == FLOW_RETURN;
         f->is_lost |= is_return && !p.has_sp;
-        if (is_return && p.has_sp && !(p.sp & 7) && p.sp >= f->w->r.at[f->w->sp]) {
-            if (!memory_word(&f->w->memory, p.sp, &pc))
-                f->is_deep |= f->w->memory.why == UNWIND_DEEP;
-            else if (walk_call(f->w, pc, 0) != CALL_NONE) {
-                f->is_ambiguous |= f->agreed && f->found.sp != p.sp;
-                f->found = p;
-                f->agreed++;
-            }
+        if (is_return && p.has_sp && !(p.sp & 7) && p.sp >= f->w->r.at[f->w->sp] &&
+            walk_call(f->w, path_returns_to(f, &p), 0) != CALL_NONE) {
+            f->is_ambiguous |= f->agreed && f->found.sp != p.sp;
+            f->found = p;
+            f->agreed++;
         }
         if (is_return || e.flow == FLOW_ENDS)
             return;
@@ -125,7 +146,8 @@ static bool follow_go(struct following *f, uint64_t pc)
     struct walker *w = f->w;
     const struct path *p = &f->found;
     uint64_t sp = w->r.at[w->sp], base = p->is_by_fp ? w->r.at[w->fp] : sp;
-    uint64_t cfa = p->sp + 8, size = cfa - base, fp = p->slot[w->fp], slot = (cfa - fp) / 8;
+    uint64_t cfa = p->sp + (w->arch->pushes_ra ? 8 : 0), size = cfa - base, fp = p->slot[w->fp],
+             slot = (cfa - fp) / 8;
     bool is_restored = p->restored & register_bit(w->fp) && fp >= sp;
     bool fits =
         size <= INT16_MAX && (!is_restored || (!(fp & 7) && fp < p->sp && slot <= INT16_MAX));
@@ -134,12 +156,12 @@ static bool follow_go(struct following *f, uint64_t pc)
                         .fp_slot = is_restored ? (int16_t) - (int64_t)slot : 0,
                         .ra_slot = p->is_by_fp ? RULE_FP : RULE_SP};
     struct unwind_registers next = {.known = register_bit(w->sp)};
-    if (!walk_word(w, p->sp, &next.pc))
-        return false;
+    next.pc = path_returns_to(f, p);
     next.at[w->sp] = cfa;
     for (unsigned i = 0; i < ARCH_REGISTERS; i++) {
         bool is_kept = !(p->restored & register_bit(i)) || p->slot[i] < sp;
-        if (i == w->sp || (is_kept && !is_known(&w->r, i)))
+        bool is_overwritten = is_kept && i == w->ra && !w->arch->pushes_ra;
+        if (i == w->sp || is_overwritten || (is_kept && !is_known(&w->r, i)))
             continue;
         if (is_kept)
             next.at[i] = w->r.at[i];
@@ -148,7 +170,8 @@ static bool follow_go(struct following *f, uint64_t pc)
         next.known |= register_bit(i);
     }
     w->r = next;
-    if (w->module.tables && fits)
+    /* Where the return address stands apart from the CFA no short rule says both. */
+    if (w->module.tables && fits && w->arch->pushes_ra)
         rule_replace(w->module.tables, pc - w->module.bias, rule);
     return true;
 }
@@ -189,13 +212,18 @@ static bool step_to_start(struct walker *w)
     for (uint64_t at = sp; at < sp + MOST_OUTERMOST; at += 8) {
         if (!memory_word(&w->memory, at, &pc))
             return false;
+        pc = w->signs_ra ? walk_unsigned(w, pc) : pc;
         if (walk_call(w, pc, 0) == CALL_NONE)
             continue;
-        if (!is_thread_end(w, pc) && !start_is_process(w, at + 8))
+        /* Return addresses stand at the outer end of a frame, or at its inner one. */
+        uint64_t end = at + (w->arch->pushes_ra ? 16 : MOST_OUTERMOST), outer = at + 8;
+        while (outer < end && !start_is_process(w, outer))
+            outer += 8;
+        if (!is_thread_end(w, pc) && outer >= end)
             return false; /* another frame is between */
         w->r =
             (struct unwind_registers){.pc = pc, .known = register_bit(w->sp) | register_bit(w->fp)};
-        w->r.at[w->sp] = at + 8;
+        w->r.at[w->sp] = outer < end ? outer : at + 8;
         return true;
     }
     return false;
@@ -263,5 +291,5 @@ enum code_step_end step_by_code(struct walker *w)
     /* Where the function has no frame pointer yet, or no longer, it is the caller's, and would lead
      * past that. */
     walk_ends(w, UNWIND_NO_TABLE);
-    return f.is_lost && !f.has_frame ? CODE_ENDS : CODE_UNKNOWN;
+    return f.is_lost && !f.has_frame && w->arch->pushes_ra ? CODE_ENDS : CODE_UNKNOWN;
 }

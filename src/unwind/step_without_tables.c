@@ -93,7 +93,8 @@ static bool step_behind_clone(struct walker *w, bool *is_new)
 }
 
 /* A return address in its register that leads to code with tables was left there by our caller:
- * calls of our own would have left one that leads to us, and we have none. How much of the stack we
+ * calls of our own would have left one that leads to us, and we have none. Wherever it leads, it is
+ * our caller's where the instruction at pc says so. How much of the stack we
  * have taken is another matter: a back chain says so, and the instruction at pc may. */
 static bool step_by_ra_register(struct walker *w)
 {
@@ -104,10 +105,13 @@ static bool step_by_ra_register(struct walker *w)
     uint64_t pc = w->r.at[a->ra], sp = w->r.at[a->sp];
     if (a->signs_ra)
         pc = walk_unsigned(w, pc);
-    if (!walk_is_code(w, pc - 1, &module) || !module.tables ||
-        rule_at(module.tables, pc - 1 - module.bias).kind == RULE_NO_FDE)
-        return false;
     bool keeps_sp = step_frameless(w) != NULL;
+    if (!walk_is_code(w, pc - 1, &module))
+        return false;
+    bool has_tables =
+        module.tables && rule_at(module.tables, pc - 1 - module.bias).kind != RULE_NO_FDE;
+    if (!keeps_sp && !has_tables)
+        return false;
     if (!keeps_sp && a->link == LINK_BACK_CHAIN) {
         uint64_t outer, saved;
         bool has_frame = memory_word(&w->memory, sp, &outer) && outer > sp && !(outer & 7) &&

@@ -5,7 +5,7 @@ usage: unwind.py [ARCHITECTURE...]
 
 src/unwind and src/arch are built into a program that interrupts itself a thousand times, between any two
 instructions (qemu -singlestep), and compares each stack with what it knows of itself and with that
-machine's glibc. A machine without compiler or qemu is skipped. It refuses to expect whole stacks
+machine's glibc, which on code without tables knows nothing. A machine without compiler or qemu is skipped. It refuses to expect whole stacks
 where the C library has no tables, as riscv64's has not for most functions.
 """
 
@@ -27,6 +27,11 @@ QEMU = {"powerpc64le": "ppc64le"}
 # than it is, and what is interrupted below it cannot be followed by anybody.
 FLAGS = ["-Wl,-z,now", "-std=gnu11", "-O2", "-fasynchronous-unwind-tables", "-D_GNU_SOURCE"]
 
+
+# Without tables, too: there the code is followed to its return.
+BARE = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fomit-frame-pointer", "-DLIVE_WITHOUT_TABLES"]
+SIGNED = "-mbranch-protection=standard"
+AARCH64 = [], [SIGNED], BARE, [*BARE, SIGNED]
 
 # What src/arch needs of src/base.
 BASE = ["arena.c", "late.c", "memory.c"]
@@ -63,7 +68,7 @@ def main():
         if missing:
             t.skip(arch, f"not installed: {', '.join(missing)}")
             continue
-        for flags in (["-mbranch-protection=standard"], []) if arch == "aarch64" else ([],):
+        for flags in AARCH64 if arch == "aarch64" else ([],):
             with tempfile.TemporaryDirectory(prefix="monarc-cross-") as folder:
                 test_machine(t, arch, pathlib.Path(folder), flags)
     t.end()

@@ -58,6 +58,9 @@ static void check_effects(struct bytes code)
         x86_effect(alone, ADDRESS, &e);
         if (e.len != x86_length(alone, LONGEST, true) || (!e.len && e.flow != FLOW_ENDS))
             abort();
+        aarch64_effect(alone, ADDRESS, &e);
+        if (e.len != 4)
+            abort();
         free(alone);
     }
 }
