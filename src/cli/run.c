@@ -99,7 +99,8 @@ static bool run_take_coverage(void *target, const struct option_row *row, const 
     return true;
 }
 
-/* --cover-blocks[=FILE]: a tracefile, by default PROGRAM.info in the current folder. */
+/* --cover-blocks[=FILE]: a tracefile, by default PROGRAM.info in the current folder. -o says the
+ * same as =FILE, as it does of a recording: both have one meaning, where a result goes. */
 static bool run_take_blocks(void *target, const struct option_row *row, const char *value,
                             struct err *e)
 {
@@ -577,7 +578,7 @@ static int run_run(const struct command *self, int argc, char **argv, struct out
             (r.reads_coverage && r.covers_blocks))
             err_set(e, "--coverage and --cover-blocks take one PROGRAM, which is not recorded, and "
                        "cannot be combined; see 'monarc run --help'");
-        else if (r.output && r.coverage)
+        else if (r.output && r.coverage) /* one of them would name nothing */
             err_set(e, "-o and %s both say where the coverage goes",
                     r.covers_blocks ? "--cover-blocks=FILE" : "--coverage=PREFIX");
         else

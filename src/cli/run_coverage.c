@@ -225,6 +225,7 @@ static bool blocks_keep(const struct covered_blocks *blocks, const char *path, s
         if (blocks->objects.at[i].blocks.all.len)
             blocks_to_table(&blocks->objects.at[i], &table, &arena);
     coverage_result_build(&table, 1, &rules, &result);
+    /* Most programs of one source are tried out: its name says more than a number. */
     *what = result.sources.len == 1 ? arena_printf(a, "lines of %s", result.sources.at[0].path)
                                     : arena_printf(a, "lines of %zu sources", result.sources.len);
     bool ok = output_to(path, blocks_write, &result, out, e);
@@ -235,8 +236,8 @@ static bool blocks_keep(const struct covered_blocks *blocks, const char *path, s
     return ok;
 }
 
-/* What was found (`what`, in `path`; NULL: nothing), and what cannot be known, on standard error:
- * the program's own output goes to standard output. */
+/* What was found (`what`, in `path`; NULL: nothing, as where a program was left to its rights), and
+ * what cannot be known, on standard error: the program's own output goes to standard output. */
 static void blocks_tell(const struct covered_blocks *b, const char *what, const char *path)
 {
     struct out aside;
