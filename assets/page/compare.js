@@ -1,12 +1,6 @@
 /* compare.js: a second measurement beside the first: what grew, shrank, is new or gone.
  *
- * Of functions and of whole runs the page shows what `monarc diff` says. Lines are judged here, by
- * what sampling and what two runs of one program differ by: a change counts from four standard
- * deviations and one percent of the whole on. */
-
-const CERTAIN = 4;
-const LEAST = 0.01;
-const LEVEL = 0.15 / (2.5758 * Math.SQRT2); /* significance.h: of one run */
+ * What has changed for certain is what `monarc diff` says. */
 
 function baseOf() {
     return page.profile ? page.profile.base : null;
@@ -129,41 +123,14 @@ function comparedColour(fn, tone) {
 
 /* --- lines --------------------------------------------------------------------------------------- */
 
-/* A share's amount, a time or else the share itself, and its variance. */
-function amountOf(share, summary, hasTimes) {
-    const n = summary.effective || summary.samples, p = Math.min(Math.max(share, 0.5 / (n + 1)), 1 - 0.5 / (n + 1));
-    const worth = hasTimes ? summary.samples / summary.rate : 1, varies = LEVEL * (hasTimes ? share : share * (1 - share));
-    return { amount: share * worth, variance: (p * (1 - p) / n + varies * varies) * worth * worth };
-}
-
-/* How many standard deviations lie between what two shares stand for; 0 where that is too little to matter. */
-function deviations(now, then) {
-    const base = baseOf(), s = page.profile.summary;
-    if (!(base.samples > 0) || !(s.samples > 0))
-        return 0;
-    const hasTimes = s.rate > 0 && base.rate > 0 && s.dimension === base.dimension;
-    const a = amountOf(now, s, hasTimes), b = amountOf(then, base, hasTimes);
-    const change = a.amount - b.amount, whole = hasTimes ? base.samples / base.rate : 1;
-    return Math.abs(change) < LEAST * whole ? 0 : change / Math.sqrt(a.variance + b.variance);
-}
-
-function lineDeviations(line) {
-    return deviations(shareOfWhole(line.self), baseShare(line.then));
-}
-
-function isCertainChange(line) {
-    return Math.abs(lineDeviations(line)) >= CERTAIN;
-}
-
 /* Points of the share of all samples that a line has gained; "new" and "gone" where there was, or is, none. */
 function deltaCell(line) {
     if (!line || (!line.self && !line.then))
         return element("span", { class: "cell delta", role: "cell" });
-    const change = shareOfWhole(line.self) - baseShare(line.then), isCertain = isCertainChange(line);
+    const change = shareOfWhole(line.self) - baseShare(line.then), isCertain = line.isMeant;
     const word = !isCertain ? "" : !line.then ? "new " : !line.self ? "gone " : "";
     return element("span", { class: `cell delta ${!isCertain ? "" : change > 0 ? "grown" : "shrunk"}`, role: "cell",
-        title: `${percentText(baseShare(line.then))} in the base, ${signed(lineDeviations(line), 1, "")} standard deviations: ` +
-            (isCertain ? "hardly chance" : "may be chance") }, word + signed(100 * change, 2, ""));
+        title: `${percentText(baseShare(line.then))} in the base: ${isCertain ? "hardly chance" : "may be chance"}` }, word + signed(100 * change, 2, ""));
 }
 
 /* --- coverage ---------------------------------------------------------------------------------- */

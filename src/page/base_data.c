@@ -3,13 +3,7 @@
  * Functions are compared by `monarc diff` itself (profile/analysis/compare): its rows, verdicts and
  * words are the page's.
  *
- * Lines are shown by today's numbers. A line of the base is today's where the patch says so.
- * Without a patch it follows its function: where that extends over as many lines as it did, the
- * line keeps its distance from the function's first line. Code of functions that are not there, or
- * were not measured, stays where it is if no other function of the source has moved. What cannot be
- * placed so is summed up as "elsewhere": a time that is shown on the wrong line is worse than one
- * that is shown on none. Sources are the same if their names are, else if their last components
- * are, and no others' are.
+ * Lines are found and judged by bridge/base_lines.c.
  *
  * Covered lines have the classes of coverage/analysis/coverage_change.h (gained, lost, ...), by the
  * patch where there is one. */
@@ -290,190 +284,33 @@ void changed_lines_data(struct json *j, const struct page_coverage *c,
 
 /* --- lines ----------------------------------------------------------------------------------- */
 
-/* Lines of a function, now and in the base. */
-struct function_extent {
-    uint32_t source, first, last;
-    uint32_t old_first, old_last; /* 0: the base has no such function */
-};
-
-/* From lines of the base to those of today. */
-struct line_mapper {
-    const struct page_input *in;
-    struct measured_sources *files;
-    const struct sources_before *before;
-    struct intern scopes;
-    struct map extent_of; /* source, scope -> extents */
-    VEC(struct function_extent) extents;
-    bool *has_moved; /* by source: one of its functions begins elsewhere */
-    struct intern names;
-    VEC(uint32_t) of_name; /* by last component of a name: the source, or AMBIGUOUS */
-};
-
-enum { AMBIGUOUS = UINT32_MAX };
-
-/* Of a name in the base's debug information; UINT32_MAX: it is not on the page. */
-static uint32_t base_source(struct line_mapper *p, const char *recorded)
-{
-    uint32_t source = measured_source_of(p->files, recorded);
-    if (source != UINT32_MAX)
-        return source;
-    const char *name = path_base_name(recorded);
-    uint32_t number = intern_find(&p->names, name, strlen(name));
-    return number == INTERN_NONE ? UINT32_MAX : p->of_name.at[number];
-}
-
-/* The extent of a function in a source, by the name of its scope; a new one is all zero. The
- * pointer holds until the next call. */
-static struct function_extent *base_extent(struct line_mapper *p, uint32_t source,
-                                           const char *scope, bool *is_new)
-{
-    uint32_t name = intern_kept(&p->scopes, scope, strlen(scope));
-    uint32_t at = map_index(&p->extent_of, source, name, p->extents.len, is_new);
-    if (*is_new)
-        vec_push(&p->extents, ((struct function_extent){.source = source}));
-    return &p->extents.at[at];
-}
-
-/* A scope may have several extents, one for each file name that it is recorded under: together they
- * reach from the first line of any to the last. */
-static void base_widen(uint32_t *first, uint32_t *last, const struct source_extent *by)
-{
-    *first = !*first || by->first < *first ? by->first : *first;
-    *last = by->last > *last ? by->last : *last;
-}
-
-/* Enters the functions of one measurement, by source and scope: the same pair in the other
- * measurement finds the same extent. */
-static void base_take_extents(struct line_mapper *p, const struct source_lines *lines, bool is_old)
-{
-    bool is_new;
-    for (size_t i = 0; i < lines->extents.len; i++) {
-        const struct source_extent *found = &lines->extents.at[i];
-        uint32_t source = base_source(p, found->file);
-        if (source == UINT32_MAX)
-            continue;
-        struct function_extent *e = base_extent(p, source, found->scope, &is_new);
-        if (is_old)
-            base_widen(&e->old_first, &e->old_last, found);
-        else
-            base_widen(&e->first, &e->last, found);
-    }
-}
-
-/* Today's number of a line of the base; 0: unknown.
- *
- *      base            today
- *      10 f() {        14 f() {       the function is as long as it was:
- *      12   hot();     16   hot();    line 12 is 12 - 10 + 14 = 16
- *      20 }            24 } */
-static uint32_t base_line_by_function(struct line_mapper *p, uint32_t source,
-                                      const struct source_row *row)
-{
-    bool is_new;
-    static const struct function_extent NONE;
-    const struct function_extent *e =
-        row->scope ? base_extent(p, source, row->scope, &is_new) : &NONE;
-    if (!e->first || !e->old_first)
-        return p->has_moved[source] ? 0 : row->line;
-    if (e->last - e->first != e->old_last - e->old_first || row->line < e->old_first)
-        return 0;
-    return row->line - e->old_first + e->first;
-}
-
-/* The patch decides where there is one that touches the source; else the functions do. */
-static uint32_t base_line(struct line_mapper *p, uint32_t source, const struct source_row *row)
-{
-    const struct page_coverage *c = p->in->coverage;
-    const struct source_before *f = &p->before->of[source];
-    struct patched_source patched = {0};
-    if (!c || !c->patch_lines || f->patched == UINT32_MAX)
-        return base_line_by_function(p, source, row);
-    patched.patch = c->patch_lines;
-    patched.now = &c->patch_lines->files.at[f->patched];
-    if (f->patched_old != UINT32_MAX)
-        patched.old = &c->patch_lines->old_files.at[f->patched_old];
-    return patch_new_line(&patched, row->line);
-}
-
-static int base_by_line(const void *left, const void *right)
-{
-    const struct base_line *l = left, *r = right;
-    return (l->line > r->line) - (l->line < r->line);
-}
-
-/* Ascending, each line once. */
-static void base_source_order(struct base_source *s)
-{
-    size_t kept = 0;
-    if (s->lines.len)
-        qsort(s->lines.at, s->lines.len, sizeof *s->lines.at, base_by_line);
-    for (size_t i = 0; i < s->lines.len; i++) {
-        struct base_line *line = &s->lines.at[i], *last = kept ? &s->lines.at[kept - 1] : NULL;
-        if (!last || last->line != line->line) {
-            s->lines.at[kept++] = *line;
-            continue;
-        }
-        last->self += line->self;
-        last->calls = add_saturating(last->calls, line->calls);
-    }
-    s->lines.len = kept;
-}
-
-/* Extents of all functions of both measurements come first, since one function that moved casts
- * doubt on all lines of its source that belong to no known function. Then each row of the base is
- * placed or summed up. O(rows log rows) for the order of lines. */
-void base_lines_make(struct base_lines *b, const struct page_input *in,
-                     struct measured_sources *files, const struct sources_before *before)
+/* Sources that the patch touches have its numbers. */
+void page_base_lines_make(struct base_lines *b, const struct page_input *in,
+                          struct measured_sources *files, const struct sources_before *before)
 {
     const struct page_profile *now = in->profile, *then = now ? now->base : NULL;
-    struct line_mapper p = {.in = in, .files = files, .before = before};
+    const struct page_coverage *c = in->coverage;
     *b = (struct base_lines){0};
     if (!then || !then->lines || !now->lines)
         return;
-    b->len = files->all.len;
-    b->of = ARENA_NEW(&b->arena, struct base_source, b->len + 1);
-    p.has_moved = ARENA_NEW(&b->arena, bool, b->len + 1);
-    for (uint32_t i = 0; i < files->all.len; i++) {
-        const char *name = path_base_name(files->all.at[i].shown);
-        uint32_t number = intern_kept(&p.names, name, strlen(name));
-        if (number == p.of_name.len)
-            vec_push(&p.of_name, i);
-        else
-            p.of_name.at[number] = AMBIGUOUS;
+    struct arena scratch = {0};
+    struct patched_source *patched = ARENA_NEW(&scratch, struct patched_source, files->all.len + 1);
+    for (uint32_t i = 0; c && c->patch_lines && i < files->all.len; i++) {
+        const struct source_before *f = &before->of[i];
+        if (f->patched == UINT32_MAX)
+            continue;
+        patched[i].patch = c->patch_lines;
+        patched[i].now = &c->patch_lines->files.at[f->patched];
+        if (f->patched_old != UINT32_MAX)
+            patched[i].old = &c->patch_lines->old_files.at[f->patched_old];
     }
-    base_take_extents(&p, now->lines, false);
-    base_take_extents(&p, then->lines, true);
-    for (size_t i = 0; i < p.extents.len; i++) {
-        const struct function_extent *e = &p.extents.at[i];
-        if (e->first && e->old_first && (e->first != e->old_first || e->last != e->old_last))
-            p.has_moved[e->source] = true;
-    }
-    for (size_t i = 0; i < then->lines->files.len; i++) {
-        const struct source_listed_file *file = &then->lines->files.at[i];
-        uint32_t source = base_source(&p, file->recorded);
-        for (uint32_t k = 0; source != UINT32_MAX && k < file->rows; k++) {
-            const struct source_row *row = &then->lines->rows.at[file->first + k];
-            uint32_t line = row->self > 0 || row->calls ? base_line(&p, source, row) : 0;
-            if (line)
-                vec_push(&b->of[source].lines, ((struct base_line){line, row->self, row->calls}));
-            else
-                b->of[source].elsewhere += row->self;
-        }
-    }
-    for (size_t i = 0; i < b->len; i++)
-        base_source_order(&b->of[i]);
-    intern_deinit(&p.scopes);
-    intern_deinit(&p.names);
-    map_deinit(&p.extent_of);
-    vec_free(&p.extents);
-    vec_free(&p.of_name);
-}
-
-void base_lines_deinit(struct base_lines *b)
-{
-    for (size_t i = 0; i < b->len; i++)
-        vec_free(&b->of[i].lines);
-    arena_deinit(&b->arena);
+    base_lines_make(b, &(struct base_lines_input){.now = now->lines,
+                                                  .then = then->lines,
+                                                  .summary = now->summary,
+                                                  .old_summary = then->summary,
+                                                  .files = files,
+                                                  .patched = patched});
+    arena_deinit(&scratch);
 }
 
 void base_lines_data(struct json *j, const struct base_lines *b, uint32_t number)
@@ -488,6 +325,7 @@ void base_lines_data(struct json *j, const struct base_lines *b, uint32_t number
     COLUMN(j, "line", s->lines.len, json_u64(j, s->lines.at[i].line));
     COLUMN(j, "self", s->lines.len, column_samples(j, s->lines.at[i].self));
     COLUMN(j, "calls", s->lines.len, column_count(j, s->lines.at[i].calls));
+    COLUMN(j, "meant", s->lines.len, json_u64(j, s->lines.at[i].is_meant));
     json_key(j, "elsewhere"), column_samples(j, s->elsewhere);
     json_end(j);
 }

@@ -241,23 +241,6 @@ struct covered_function {
     struct coverage_ratio lines;
 };
 
-/* From a function's first to its last line, where that is known: all that ran in any of the
- * functions there, if this one did. Lines are sorted, so the first one is found in O(log lines). */
-static struct coverage_ratio covered_lines(const struct coverage_result *r,
-                                           const struct result_source *s,
-                                           const struct result_function *f)
-{
-    struct coverage_ratio sum = {0};
-    const struct result_line *lines = vec_from(&r->lines, s->first_line);
-    uint32_t first = PARTITION_POINT(s->lines, i, lines[i].line < f->start_line);
-    for (uint32_t i = first; i < s->lines && lines[i].line <= f->end_line; i++) {
-        sum.all++;
-        sum.hit += lines[i].state == RESULT_HIT && f->state != RESULT_MISSED;
-        sum.unknown += lines[i].state == RESULT_UNKNOWN;
-    }
-    return sum;
-}
-
 void covered_functions_data(struct json *j, const struct coverage_result *r,
                             const struct measured_sources *files)
 {
@@ -272,7 +255,19 @@ void covered_functions_data(struct json *j, const struct coverage_result *r,
         const struct result_source *s = &r->sources.at[files->all.at[i].coverage];
         for (uint32_t k = 0; k < s->functions; k++) {
             const struct result_function *f = &r->functions.at[s->first_function + k];
-            all[len++] = (struct covered_function){i, f, covered_lines(r, s, f)};
+            /* From the function's first to its last line, where that is known: all that ran in any
+             * of the functions there, if this one did. Lines are sorted, so the first one is found
+             * in O(log lines). */
+            struct coverage_ratio *sum = &all[len].lines;
+            const struct result_line *lines = vec_from(&r->lines, s->first_line);
+            uint32_t at = PARTITION_POINT(s->lines, n, lines[n].line < f->start_line);
+            for (; at < s->lines && lines[at].line <= f->end_line; at++) {
+                sum->all++;
+                sum->hit += lines[at].state == RESULT_HIT && f->state != RESULT_MISSED;
+                sum->unknown += lines[at].state == RESULT_UNKNOWN;
+            }
+            all[len].file = i;
+            all[len++].function = f;
         }
     }
     json_begin(j, '{');

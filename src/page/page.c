@@ -231,7 +231,7 @@ struct page *page_new(const struct page_input *in, struct progress *progress)
     p->sources = (struct source_data){in,          &p->files,  in->profile ? &p->rows : NULL,
                                       &p->details, &p->before, &p->base_lines};
     sources_before_make(&p->before, in->coverage, &p->files);
-    base_lines_make(&p->base_lines, in, &p->files, &p->before);
+    page_base_lines_make(&p->base_lines, in, &p->files, &p->before);
     line_details_make(&p->details, in, p->sources.rows, &p->files);
     out_init(&p->main_block, -1);
     page_main_text(p, &p->main_block);

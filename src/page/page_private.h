@@ -20,7 +20,7 @@
 
 #include "page/page.h"
 
-#include "bridge/bridge.h"
+#include "bridge/base_lines.h"
 #include "output/formats.h"
 #include "profile/analysis/exchange/exchange.h"
 #include "profile/analysis/tables.h"
@@ -154,31 +154,9 @@ void changed_lines_data(struct json *j, const struct page_coverage *c,
                         const struct measured_sources *files, const struct sources_before *before,
                         uint32_t number);
 
-/* What one line had in the base, under its number of today. */
-struct base_line {
-    uint32_t line;
-    double self; /* samples */
-    uint64_t calls;
-};
-
-/* All lines of one source; `elsewhere` keeps the sum honest: lines and `elsewhere` together are
- * what the base measured in the source. */
-struct base_source {
-    VEC(struct base_line) lines; /* ascending */
-    double elsewhere;            /* samples on lines that are now ambiguous */
-};
-
-/* What the base measured of the page's sources, by today's line numbers. */
-struct base_lines {
-    struct arena arena;
-    struct base_source *of; /* by number of the source; NULL: there is no base */
-    size_t len;
-};
-
-/* Asks `files` for names, which is not for several threads. */
-void base_lines_make(struct base_lines *b, const struct page_input *in,
-                     struct measured_sources *files, const struct sources_before *before);
-void base_lines_deinit(struct base_lines *b);
+/* Lines of the base of the page's profile, if both have lines. */
+void page_base_lines_make(struct base_lines *b, const struct page_input *in,
+                          struct measured_sources *files, const struct sources_before *before);
 
 /* The member "before" of the block of source `number`; null without a base. */
 void base_lines_data(struct json *j, const struct base_lines *b, uint32_t number);

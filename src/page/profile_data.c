@@ -21,14 +21,6 @@
 /* Of all samples: the least share of a path of the model that is drawn by itself. */
 #define LEAST_SHARE 0.0005
 
-/* Both lists are in compressed rows: those of function f are from start[f] to before start[f +
- * 1]. */
-static bool has_arcs(const struct graph *g, uint32_t function)
-{
-    return g->callers.start[function] != g->callers.start[function + 1] ||
-           g->callees.start[function] != g->callees.start[function + 1];
-}
-
 /* Rows of the flat profile: all functions with time, calls or a place in the graph. */
 static void take_measured(struct page_rows *r)
 {
@@ -38,7 +30,12 @@ static void take_measured(struct page_rows *r)
     flat_make(&r->flat, p->summary, p->graph, &r->names, &rules, &r->arena);
     for (uint32_t i = 0; i < r->flat.len; i++) {
         const struct flat_row *f = &r->flat.rows[i];
-        bool has_any = f->self > 0 || f->total > 0 || f->calls || has_arcs(p->graph, f->function);
+        /* Both lists are in compressed rows: those of function f are from start[f] to before
+         * start[f + 1]. */
+        const uint32_t *callers = &p->graph->callers.start[f->function];
+        const uint32_t *callees = &p->graph->callees.start[f->function];
+        bool has_any = f->self > 0 || f->total > 0 || f->calls || callers[0] != callers[1] ||
+                       callees[0] != callees[1];
         for (size_t k = 0; k < p->summary->others.len && !has_any; k++)
             has_any = p->summary->others.at[k].self[f->function] > 0;
         if (!has_any)
@@ -51,24 +48,6 @@ static void take_measured(struct page_rows *r)
                                    f->function, f});
     }
     r->measured = (uint32_t)r->all.len;
-}
-
-/* The recording's stacks as a tree of functions, inlined ones by name. r->merged leads from a node
- * of the recording to its node in the tree: samples over time use it. */
-static void make_frames(struct page_rows *r)
-{
-    const struct page_profile *p = r->profile;
-    struct call_frames_input in = {.recording = p->space->recording,
-                                   .functions = p->functions,
-                                   .function = p->space->function,
-                                   .is_piece = p->space->is_piece,
-                                   .files = NULL};
-    if (p->named)
-        r->frames = *p->named;
-    else
-        named_frames_make(&r->frames, &in, &r->arena);
-    r->merged = ARENA_NEW(&r->arena, uint32_t, p->space->recording->nodes.len);
-    call_tree_init_merged(&r->tree, p->space->recording, p->weights, &r->frames.frames, r->merged);
 }
 
 /* Rows, in this order; the order is a promise to the page, which shows the measured ones in tables
@@ -84,8 +63,22 @@ static void make_frames(struct page_rows *r)
 void page_rows_make(struct page_rows *r, const struct page_profile *p)
 {
     *r = (struct page_rows){.profile = p, .has_stacks = p->summary->stacks != NULL};
-    if (r->has_stacks)
-        make_frames(r);
+    /* The recording's stacks as a tree of functions, inlined ones by name. r->merged leads from a
+     * node of the recording to its node in the tree: samples over time use it. */
+    if (r->has_stacks) {
+        struct call_frames_input in = {.recording = p->space->recording,
+                                       .functions = p->functions,
+                                       .function = p->space->function,
+                                       .is_piece = p->space->is_piece,
+                                       .files = NULL};
+        if (p->named)
+            r->frames = *p->named;
+        else
+            named_frames_make(&r->frames, &in, &r->arena);
+        r->merged = ARENA_NEW(&r->arena, uint32_t, p->space->recording->nodes.len);
+        call_tree_init_merged(&r->tree, p->space->recording, p->weights, &r->frames.frames,
+                              r->merged);
+    }
     names_init(&r->names, r->has_stacks ? &r->frames.functions : p->functions, p->demangle,
                &r->arena);
     r->of = ARENA_NEW(&r->arena, uint32_t, r->names.functions->len);
@@ -135,25 +128,6 @@ static uint32_t page_row_of_node(const struct page_rows *r, uint32_t node)
 
 /* --- the summary ----------------------------------------------------------------------------- */
 
-/* What only a recording has. Times are in nanoseconds; "whole" is the share of stacks that are
- * whole, negative where that is not known. */
-static void profile_run_data(struct json *j, const struct recording_summary *r)
-{
-    json_key(j, "run"), json_begin(j, '{');
-    json_pair_str(j, "command", r->command);
-    json_pair_str(j, "event", r->event ? r->event->name : NULL);
-    json_pair_str(j, "chosen", r->chosen);
-    json_pair_u64(j, "rate", r->recording->rate);
-    json_pair_u64(j, "length_ns", r->recording->length_ns);
-    json_pair_u64(j, "processes", r->processes);
-    json_pair_u64(j, "samples_taken", r->weights->taken);
-    json_pair_double(j, "whole", r->whole);
-    json_key(j, "has_cpu"), json_bool(j, r->has_cpu);
-    json_pair_u64(j, "accounted_ns", r->accounted_ns);
-    json_pair_u64(j, "cpu_ns", r->cpu_ns);
-    json_end(j);
-}
-
 /* What stands above all reports. "mismatch" is not null if the user insisted on reading a profile
  * with a program that it is not of. */
 static void profile_summary_data(struct json *j, const struct page_profile *p)
@@ -190,25 +164,22 @@ static void profile_summary_data(struct json *j, const struct page_profile *p)
     json_pair_u64(j, "arcs", s->arcs);
     json_key(j, "unknown_callers"), column_count(j, s->unknown_callers);
     json_key(j, "unknown_callees"), column_count(j, s->unknown_callees);
-    if (s->run)
-        profile_run_data(j, s->run);
-    json_end(j);
-}
-
-/* What `monarc doctor` finds, as objects rather than columns: there are a dozen at most. Without a
- * diagnosis the list is empty. */
-static void profile_doctor_data(struct json *j, const struct diagnosis *d)
-{
-    static const char *const WORDS[] = {
-        [SEVERITY_NOTE] = "note", [SEVERITY_WARNING] = "warning", [SEVERITY_ERROR] = "error"};
-    column_begin(j, "doctor");
-    for (size_t i = 0; d && i < d->all.len; i++) {
-        const struct symptom *s = &d->all.at[i];
-        json_begin(j, '{');
-        json_pair_str(j, "severity", WORDS[s->severity]);
-        json_pair_str(j, "finding", s->finding);
-        json_pair_str(j, "evidence", s->evidence);
-        json_pair_str(j, "remedy", s->remedy);
+    /* What only a recording has. Times are in nanoseconds; "whole" is the share of stacks that are
+     * whole, negative where that is not known. */
+    const struct recording_summary *r = s->run;
+    if (r) {
+        json_key(j, "run"), json_begin(j, '{');
+        json_pair_str(j, "command", r->command);
+        json_pair_str(j, "event", r->event ? r->event->name : NULL);
+        json_pair_str(j, "chosen", r->chosen);
+        json_pair_u64(j, "rate", r->recording->rate);
+        json_pair_u64(j, "length_ns", r->recording->length_ns);
+        json_pair_u64(j, "processes", r->processes);
+        json_pair_u64(j, "samples_taken", r->weights->taken);
+        json_pair_double(j, "whole", r->whole);
+        json_key(j, "has_cpu"), json_bool(j, r->has_cpu);
+        json_pair_u64(j, "accounted_ns", r->accounted_ns);
+        json_pair_u64(j, "cpu_ns", r->cpu_ns);
         json_end(j);
     }
     json_end(j);
@@ -293,23 +264,6 @@ static void profile_place_data(struct json *j, const struct page_rows *r,
     arena_deinit(&scratch);
 }
 
-/* What other events and dimensions have of the measured rows: of each a column, "self" and "total",
- * the latter where it is known. */
-static void profile_others_data(struct json *j, const struct page_rows *r)
-{
-    const struct other_measures *others = &r->profile->summary->others;
-    column_begin(j, "others");
-    for (size_t k = 0; k < others->len; k++) {
-        const struct other_measure *o = &others->at[k];
-        json_begin(j, '{');
-        COLUMN(j, "self", r->measured, column_samples(j, o->self[r->all.at[i].function]));
-        COLUMN(j, "total", o->totals ? r->measured : 0,
-               column_samples(j, o->totals[r->all.at[i].function]));
-        json_end(j);
-    }
-    json_end(j);
-}
-
 /* Columns of names, kinds and places have a cell for every row; those of figures only for the
  * measured rows. "low" and "high" are the ends of the confidence interval of "self", in samples. */
 static void profile_functions_data(struct json *j, const struct page_rows *r,
@@ -349,7 +303,19 @@ static void profile_functions_data(struct json *j, const struct page_rows *r,
     profile_place_data(j, r, files);
     COLUMN(j, "self", r->measured, column_samples(j, r->all.at[i].flat->self));
     COLUMN(j, "total", r->measured, column_samples(j, r->all.at[i].flat->total));
-    profile_others_data(j, r);
+    /* What other events and dimensions have of the measured rows: of each a column, "self" and
+     * "total", the latter where it is known. */
+    const struct other_measures *others = &r->profile->summary->others;
+    column_begin(j, "others");
+    for (size_t k = 0; k < others->len; k++) {
+        const struct other_measure *o = &others->at[k];
+        json_begin(j, '{');
+        COLUMN(j, "self", r->measured, column_samples(j, o->self[r->all.at[i].function]));
+        COLUMN(j, "total", o->totals ? r->measured : 0,
+               column_samples(j, o->totals[r->all.at[i].function]));
+        json_end(j);
+    }
+    json_end(j);
     COLUMN(j, "low", r->measured, column_samples(j, r->all.at[i].flat->interval.low));
     COLUMN(j, "high", r->measured, column_samples(j, r->all.at[i].flat->interval.high));
     COLUMN(j, "calls", r->measured, column_count(j, r->all.at[i].flat->calls));
@@ -401,18 +367,6 @@ struct timeline {
     struct map known;
 };
 
-/* Waits are frames of an object of their own (RECORDING_OBJECT_WAIT), and so is the kernel's
- * code. */
-static enum timeline_state state_of(const struct recording *r, uint32_t node)
-{
-    uint32_t object = r->nodes.at[node].object;
-    if (object == RECORDING_NONE)
-        return STATE_USER;
-    if (r->objects.at[object].kind == RECORDING_OBJECT_WAIT)
-        return STATE_WAITING;
-    return r->objects.at[object].kind == RECORDING_OBJECT_KERNEL ? STATE_KERNEL : STATE_USER;
-}
-
 /* Sums samples that agree in slice, thread, state and path. A sample's weight is in units of its
  * event; divided by the event's period it is a number of samples. */
 static void gather(struct timeline *t)
@@ -426,7 +380,13 @@ static void gather(struct timeline *t)
         double samples = (double)s->weight / period * t->kept[s->node];
         if (samples <= 0 || !recording_choice_admits(t->rows->profile->choice, t->recording, s))
             continue;
-        uint32_t state = state_of(t->recording, s->node);
+        /* Waits are frames of an object of their own, and so is the kernel's code. */
+        uint32_t object = t->recording->nodes.at[s->node].object;
+        uint8_t kind = object == RECORDING_NONE ? RECORDING_OBJECT_FILE
+                                                : t->recording->objects.at[object].kind;
+        uint32_t state = kind == RECORDING_OBJECT_WAIT     ? STATE_WAITING
+                         : kind == RECORDING_OBJECT_KERNEL ? STATE_KERNEL
+                                                           : STATE_USER;
         uint32_t path = t->rows->has_stacks ? t->rows->merged[s->node] : UINT32_MAX;
         bool is_new;
         uint32_t at = map_index(&t->known, map_two(s->slice, s->thread), map_two(path, state),
@@ -515,7 +475,22 @@ static void timeline_data(struct json *j, const struct page_rows *r)
 void profile_data(struct json *j, const struct page_rows *r, struct measured_sources *files)
 {
     profile_summary_data(j, r->profile);
-    profile_doctor_data(j, r->profile->diagnosis);
+    /* What `monarc doctor` finds, as objects rather than columns: there are a dozen at most.
+     * Without a diagnosis the list is empty. */
+    static const char *const WORDS[] = {
+        [SEVERITY_NOTE] = "note", [SEVERITY_WARNING] = "warning", [SEVERITY_ERROR] = "error"};
+    const struct diagnosis *d = r->profile->diagnosis;
+    column_begin(j, "doctor");
+    for (size_t i = 0; d && i < d->all.len; i++) {
+        const struct symptom *s = &d->all.at[i];
+        json_begin(j, '{');
+        json_pair_str(j, "severity", WORDS[s->severity]);
+        json_pair_str(j, "finding", s->finding);
+        json_pair_str(j, "evidence", s->evidence);
+        json_pair_str(j, "remedy", s->remedy);
+        json_end(j);
+    }
+    json_end(j);
     profile_functions_data(j, r, files);
     /* Of calls, how many there are: what the page must know of them before it needs them. */
     json_key(j, "arcs"), json_begin(j, '{');

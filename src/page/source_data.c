@@ -162,28 +162,6 @@ static const struct coverage_ratio *source_ratio(const struct source_data *s, si
     return (const void *)((const char *)sums + offset);
 }
 
-/* Lines of the same sources in the base: -1 where it has none. */
-static void source_base_columns(struct json *j, const struct source_data *s)
-{
-    const struct coverage_result *base = s->in->coverage->base;
-    json_key(j, "base"), json_begin(j, '{');
-    static const char *const KEYS[] = {"all", "hit", "unknown"};
-    for (int which = 0; which < 3; which++) {
-        column_begin(j, KEYS[which]);
-        for (size_t i = 0; i < s->files->all.len; i++) {
-            uint32_t old = s->before->of[i].base;
-            const struct coverage_ratio *l =
-                old == UINT32_MAX ? NULL : &base->sources.at[old].sums.lines;
-            if (l)
-                json_u64(j, which == 0 ? l->all : which == 1 ? l->hit : l->unknown);
-            else
-                json_i64(j, -1);
-        }
-        json_end(j);
-    }
-    json_end(j);
-}
-
 /* One row a source of the page. "here" says whether its text can be had. Four kinds of ratios share
  * one loop: each is known by its place in struct coverage_ratios. */
 void source_list_data(struct json *j, const struct source_data *s)
@@ -195,7 +173,23 @@ void source_list_data(struct json *j, const struct source_data *s)
     COLUMN(j, "covered", s->files->all.len,
            json_u64(j, s->files->all.at[i].coverage != UINT32_MAX));
     if (s->in->coverage && s->in->coverage->base) {
-        source_base_columns(j, s);
+        /* Lines of the same sources in the base: -1 where it has none. */
+        static const char *const KEYS[] = {"all", "hit", "unknown"};
+        json_key(j, "base"), json_begin(j, '{');
+        for (int which = 0; which < 3; which++) {
+            column_begin(j, KEYS[which]);
+            for (size_t i = 0; i < s->files->all.len; i++) {
+                uint32_t old = s->before->of[i].base;
+                const struct coverage_ratio *l =
+                    old == UINT32_MAX ? NULL : &s->in->coverage->base->sources.at[old].sums.lines;
+                if (l)
+                    json_u64(j, which == 0 ? l->all : which == 1 ? l->hit : l->unknown);
+                else
+                    json_i64(j, -1);
+            }
+            json_end(j);
+        }
+        json_end(j);
         change_counts_data(j, s->in->coverage, s->files, s->before);
     }
     if (s->in->coverage) {

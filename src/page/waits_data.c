@@ -15,13 +15,6 @@
 #include "profile/analysis/recording/locks.h"
 #include "profile/analysis/recording/schedule.h"
 
-/* Both tables have a row for a pipe; the page shows it once. Files that no thread waited for have
- * bytes alone, which are in 'monarc waits --files'. */
-static bool waits_is_shown(const struct locks *t, const struct lock *row)
-{
-    return !t->is_io || (row->waiters_len && strcmp(row->kind, "pipe") != 0);
-}
-
 /* Rows of both tables, with the number that each has on the page. */
 struct waits_row {
     const struct locks *table;
@@ -42,7 +35,9 @@ static void waits_add(struct waits_rows *rows, const struct locks *t)
     vec_push(&rows->first_stack, (uint32_t)rows->stacks.len);
     for (size_t i = 0; i < t->len; i++) {
         const struct lock *row = &t->rows[i];
-        if (waits_is_shown(t, row))
+        /* Both tables have a row for a pipe; the page shows it once. Files that no thread waited
+         * for have bytes alone, which are in 'monarc waits --files'. */
+        if (!t->is_io || (row->waiters_len && strcmp(row->kind, "pipe") != 0))
             vec_push(&rows->all, ((struct waits_row){t, row}));
         for (size_t k = 0; k < row->waiters_len; k++)
             if (row->waiters[k].stack != RECORDING_NONE && row->waiters[k].stack >= stacks)

@@ -449,8 +449,8 @@ class Page(unittest.TestCase):
         self.assertEqual({line: self_ for line, self_ in zip(before["line"], before["self"]) if self_}, expected)
         self.assertEqual((sum(expected.values()), before["elsewhere"]), (10, 30))
         same = unmoved["s0"]["before"]
-        self.assertEqual((sum(same["self"]), same["elsewhere"]), (40, 0))
-        self.assertEqual(idle["old"], same)
+        self.assertEqual((sum(same["self"]), same["elsewhere"], sum(same["meant"])), (40, 0, 0))
+        self.assertEqual(idle["old"], {**same, "meant": [0, 1]})
         self.assertEqual((sum(idle["new"]["self"]), idle["new"]["elsewhere"]), (10, 30))
         self.assertIsNone(alone["s0"]["before"])
 

@@ -82,7 +82,8 @@ bool measurement_lines(struct measurement *m)
                               .time = &s->time,
                               .graph = &s->graph,
                               .names = &s->names,
-                              .objects = session_objects(s)};
+                              .objects = session_objects(s),
+                              .keeps_extents = true};
     source_lines_make(&m->lines, &in, &is_found, &s->arena);
     return m->has_lines = true;
 }

@@ -5,9 +5,9 @@
  * shortened since.
  *
  * With a base, a line has an older share where it is sure which line that was. It is if the file is
- * older than the base's program. Otherwise functions are compared: one whose lines with code
- * lie alike, from its first line on, is taken as unchanged, wherever it stands by now. All else is
- * left empty: a share on the wrong line would be worse than none. */
+ * older than the base's program; else bridge/base_lines.c decides. */
+#include "bridge/base_lines.h"
+
 #include "base/path.h"
 #include "base/sort.h"
 #include "tui/model/tables.h"
@@ -284,160 +284,7 @@ size_t source_find_jump(const struct source_table *t, enum source_jump jump, siz
     return len;
 }
 
-/* --- functions that look as they did --------------------------------------------------------- */
-
-/* The lines that a function has in a file, whether it was inlined or not. Builds are made in
- * different places: of files with the last name of the one that is shown, it is the one whose path
- * ends most like that. */
-struct scope_lines {
-    const char *scope; /* linkage name */
-    const char *like;  /* the path of the source */
-    const char *file;  /* as the line table has it; NULL: none was met */
-    size_t alike;      /* of its bytes, from the end */
-    VEC(uint32_t) at;  /* ascending, each once */
-};
-
-/* Called for each row of the line table in a function's code: keeps the lines of that scope and
- * file. A file that is more alike than those before takes their place. */
-static void older_take_line(const struct object_place *p, void *context)
-{
-    struct scope_lines *l = context;
-    if (!p->line || !p->function || strcmp(p->function, l->scope) != 0)
-        return;
-    if (!l->file || strcmp(p->file, l->file) != 0) {
-        size_t alike = path_alike(p->file, l->like);
-        if (alike <= l->alike)
-            return;
-        l->at.len = 0;
-        l->file = p->file;
-        l->alike = alike;
-    }
-    vec_push(&l->at, p->line);
-}
-
-static int older_by_line(uint32_t left, uint32_t right, const void *context)
-{
-    (void)context;
-    return (left > right) - (left < right);
-}
-
-/* Those that stand in the code of `function`. Sorted, each once: the line table's entry for the
- * code, whether it has samples or not. */
-static void older_find_lines(struct scope_lines *l, const struct measurement *m, uint32_t function)
-{
-    const struct functions *all = &m->session.functions;
-    const struct function *f = &all->at[function];
-    struct object *object = session_object(&m->session, f->object);
-    uint64_t start = function_link_address(all, function);
-    size_t kept = 0;
-    if (!object || !function_has_code(f))
-        return;
-    object_each_place(object, start, start + (f->last - f->start) + 1, older_take_line, l);
-    sort_u32(l->at.at, l->at.len, older_by_line, NULL);
-    for (size_t i = 0; i < l->at.len; i++)
-        if (!i || l->at.at[i] != l->at.at[kept - 1])
-            l->at.at[kept++] = l->at.at[i];
-    l->at.len = kept;
-}
-
-/* The same number of lines at the same distances from the first: nothing was put in or taken out
- * between them.
- *
- *    then 10 12 13 17    now 40 42 43 47    alike: the function moved by 30
- *    then 10 12 13 17    now 40 42 44 48    not alike: a line was added */
-static bool older_lie_alike(const struct scope_lines *then, const struct scope_lines *now)
-{
-    bool is_alike = now->at.len && then->at.len == now->at.len;
-    for (size_t i = 0; i < now->at.len && is_alike; i++)
-        is_alike = then->at.at[i] - then->at.at[0] == now->at.at[i] - now->at.at[0];
-    return is_alike;
-}
-
-/* --- time ------------------------------------------------------------------------------------ */
-
-static struct source_figures *older_figures(struct source_table *t, uint64_t line)
-{
-    return line && line <= t->lines.len ? &t->lines.at[line - 1] : NULL;
-}
-
-static void older_mark(struct source_table *t, uint32_t first, uint32_t last)
-{
-    for (uint32_t line = first; line <= last && line <= t->lines.len; line++)
-        t->lines.at[line - 1].has_base = true;
-}
-
-/* A function whose code is found in `now`, and in what that was. A function whose first line is
- * taken already was added before: a scope is met once for each of its stretches of rows. */
-static void older_add_scope(struct source_table *t, const struct source_older_input *in,
-                            const char *scope, uint32_t now)
-{
-    uint32_t old = now == NO_FUNCTION ? NO_FUNCTION : in->match->old_of[now];
-    struct scope_lines before = {.scope = scope, .like = t->source->shown}, after = before;
-    if (old == NO_FUNCTION || !scope)
-        return;
-    older_find_lines(&before, in->old, old);
-    older_find_lines(&after, in->now, now);
-    if (older_lie_alike(&before, &after) &&
-        measured_source_of(in->sources, after.file) == t->number &&
-        after.at.at[0] <= t->lines.len && !t->lines.at[after.at.at[0] - 1].has_base) {
-        older_mark(t, after.at.at[0], after.at.at[after.at.len - 1]);
-        /* Adds what the base has on the lines of a function, which stand `by` further down by now.
-         * Lines are matched by file and scope, so that code of other functions on the same lines
-         * stays out. */
-        const struct measurement *then = in->old;
-        int64_t by = (int64_t)after.at.at[0] - before.at.at[0];
-        const struct source_lines *s = &then->lines;
-        for (uint32_t k = 0; k < s->files.len; k++) {
-            const struct source_listed_file *f = &s->files.at[k];
-            if (strcmp(f->recorded, before.file))
-                continue;
-            for (uint32_t i = f->first; i < f->first + f->rows; i++) {
-                const struct source_row *row = &s->rows.at[i];
-                struct source_figures *to = older_figures(t, (uint64_t)((int64_t)row->line + by));
-                if (to && row->scope && !strcmp(row->scope, before.scope))
-                    to->base += summary_share(&then->session.summary, row->self);
-            }
-        }
-    }
-    vec_free(&before.at);
-    vec_free(&after.at);
-}
-
-/* Functions that have lines here now. Rows of one scope stand together as a rule; a scope that
- * comes again costs time but changes nothing. */
-static void older_add_present(struct source_table *t, const struct source_older_input *in)
-{
-    const struct source_lines *s = &in->now->lines;
-    const char *before = NULL;
-    uint32_t file = t->source->first_listed;
-    for (; file != UINT32_MAX; file = in->sources->next_listed[file]) {
-        const struct source_listed_file *f = &s->files.at[file];
-        for (uint32_t i = f->first; i < f->first + f->rows; i++) {
-            const struct source_row *row = &s->rows.at[i];
-            if (row->scope != before)
-                older_add_scope(t, in, row->scope, row->function);
-            before = row->scope;
-        }
-    }
-}
-
-/* Functions that had: they may have no samples by now. */
-static void older_add_former(struct source_table *t, const struct source_older_input *in)
-{
-    const struct source_lines *s = &in->old->lines;
-    const char *file = path_base_name(t->source->shown), *before = NULL;
-    for (uint32_t k = 0; k < s->files.len; k++) {
-        const struct source_listed_file *f = &s->files.at[k];
-        if (strcmp(path_base_name(f->recorded), file))
-            continue;
-        for (uint32_t i = f->first; i < f->first + f->rows; i++) {
-            const struct source_row *row = &s->rows.at[i];
-            if (row->scope != before && row->function != NO_FUNCTION)
-                older_add_scope(t, in, row->scope, in->match->new_of[row->function]);
-            before = row->scope;
-        }
-    }
-}
+/* --- a base ---------------------------------------------------------------------------------- */
 
 /* Whether the base was compiled from the file as it is now. Two signs are needed: the text is not
  * newer than the base's program, and the base knows the file by a name that leads to this source.
@@ -457,97 +304,47 @@ static bool older_is_untouched(const struct source_table *t, const struct source
     return is_known && t->text.changed && t->text.changed < built_at; /* in whole seconds */
 }
 
-/* The file is as it was: every line is itself. */
-static void older_add_all(struct source_table *t, const struct source_older_input *in)
+/* Shares of lines in the base, as far as it is sure which line was which. */
+static void older_add_lines(struct source_table *t, const struct source_older_input *in)
 {
-    const struct measurement *then = in->old;
-    older_mark(t, 1, (uint32_t)t->lines.len);
-    for (uint32_t k = 0; k < then->lines.files.len; k++) {
-        const struct source_listed_file *f = &then->lines.files.at[k];
-        if (measured_source_of(in->sources, f->recorded) != t->number)
+    struct base_lines base;
+    bool *is_unchanged = memory_zeroed(in->sources->all.len, sizeof *is_unchanged);
+    const struct summary *then = &in->old->session.summary;
+    is_unchanged[t->number] = older_is_untouched(t, in);
+    base_lines_make(&base, &(struct base_lines_input){.now = &in->now->lines,
+                                                      .then = &in->old->lines,
+                                                      .summary = &in->now->session.summary,
+                                                      .old_summary = then,
+                                                      .files = in->sources,
+                                                      .is_unchanged = is_unchanged});
+    for (size_t i = 0; i < base.of[t->number].lines.len; i++) {
+        const struct base_line *line = &base.of[t->number].lines.at[i];
+        if (line->line > t->lines.len)
             continue;
-        for (uint32_t i = f->first; i < f->first + f->rows; i++) {
-            const struct source_row *row = &then->lines.rows.at[i];
-            struct source_figures *to = older_figures(t, row->line);
-            if (to)
-                to->base += summary_share(&then->session.summary, row->self);
-        }
+        struct source_figures *f = &t->lines.at[line->line - 1];
+        f->has_base = true;
+        f->base = summary_share(then, line->self);
+        f->is_meant = line->is_meant;
     }
+    base_lines_deinit(&base);
+    memory_free(is_unchanged);
 }
-
-/* --- coverage -------------------------------------------------------------------------------- */
 
 static void older_mark_since(struct source_table *t, const struct changed_line *lines, uint32_t len,
                              enum since since)
 {
     for (uint32_t i = 0; i < len; i++) {
-        struct source_figures *f = older_figures(t, lines[i].line);
-        if (f)
-            f->since = since;
+        if (lines[i].line && lines[i].line <= t->lines.len)
+            t->lines.at[lines[i].line - 1].since = since;
     }
-}
-
-/* Time as one run measured it, or where a sample's worth is not known, its share. A mean with the
- * variance that sampling gives it. The variance of a share becomes that of a time by the square of
- * the time of all samples. */
-static struct amount older_amount(const struct summary *s, double self, bool has_times)
-{
-    double samples = s->effective > 0 ? s->effective : s->samples;
-    struct amount m = amount_of_share(summary_share(s, self), samples);
-    if (!has_times)
-        return m;
-    double worth = s->samples / s->rate;
-    m.mean = m.base = summary_time(s, self);
-    m.sampling *= worth * worth;
-    return m;
-}
-
-/* One run on either side says nothing of how runs differ, so that a usual amount is assumed
- * (NOISE_OF_RUNS). Times are compared if both sides measure the same dimension, otherwise shares
- * are. */
-static double older_chance(const struct summary *then, double before, const struct summary *now,
-                           double after)
-{
-    bool has_times = then->rate > 0 && now->rate > 0 && then->dimension && now->dimension &&
-                     !strcmp(then->dimension, now->dimension);
-    struct amount old = older_amount(then, before, has_times);
-    struct amount new = older_amount(now, after, has_times);
-    struct noise noise;
-    struct difference d;
-    noise_assume(&noise, NOISE_OF_RUNS, CHANGE_CONFIDENCE);
-    difference_make(&d, &old, &new, &noise, NOISE_CODE);
-    return difference_chance(&d);
 }
 
 /* Time and coverage are compared apart, each where both sides have it. */
 void source_table_compare(struct source_table *t, const struct source_older_input *in)
 {
-    if (in->match && t->source->first_listed != UINT32_MAX) {
+    if (in->old && t->source->first_listed != UINT32_MAX) {
         t->has_base = true;
-        if (older_is_untouched(t, in)) {
-            older_add_all(t, in);
-        } else {
-            older_add_present(t, in);
-            older_add_former(t, in);
-        }
-        /* One test for each line that either side has samples of; adjusted for being many. Lines
-         * without a counterpart take no part: their share in the base is not known. */
-        const struct summary *now = &in->now->session.summary;
-        const struct summary *then = &in->old->session.summary;
-        struct arena scratch = {0};
-        double *chances = ARENA_NEW(&scratch, double, t->lines.len + 1);
-        uint32_t *line = ARENA_NEW(&scratch, uint32_t, t->lines.len + 1), len = 0;
-        for (uint32_t i = 0; i < t->lines.len; i++) {
-            const struct source_figures *f = &t->lines.at[i];
-            if (!f->has_base || (f->self <= 0 && f->base <= 0))
-                continue;
-            chances[len] = older_chance(then, f->base * then->samples, now, f->self);
-            line[len++] = i;
-        }
-        chances_adjust(chances, len);
-        for (uint32_t i = 0; i < len; i++)
-            t->lines.at[line[i]].is_meant = chances[i] < 1 - CHANGE_CONFIDENCE;
-        arena_deinit(&scratch);
+        older_add_lines(t, in);
     }
     if (in->change && t->source->coverage != UINT32_MAX) {
         /* The change was computed for whole results; here the part of one source is marked on its

@@ -363,13 +363,11 @@ size_t source_find_jump(const struct source_table *t, enum source_jump jump, siz
 /* A source beside the base: the share of each line then, and lines that coverage lost or gained.
  *
  * Lines are compared where they are sure to be the same ones. If the file is older than the base's
- * program, all of them are. Otherwise those in functions of one name whose lines with code lie
- * alike from the first one on, wherever the function stands by now. */
+ * program, all of them are. */
 
 struct source_older_input {
     const struct measurement *now;
-    const struct measurement *old;        /* of the base */
-    const struct match *match;            /* of their functions; NULL: there are no lines */
+    const struct measurement *old;        /* of the base; NULL: none, or without lines */
     int64_t older_at;                     /* when it was measured; seconds since 1970, 0: unknown */
     const struct coverage_change *change; /* NULL: no coverage to compare with */
     struct measured_sources *sources;

@@ -350,18 +350,13 @@ static bool tui_open_base(struct tui *t, struct err *e)
  * first key. */
 static bool tui_compare(struct tui *t, struct err *e)
 {
-    struct identities before, after;
-    struct arena *a = &t->base.arena;
     baseline_deinit(&t->base);
     t->base = (struct baseline){0};
     if (!t->old)
         return true;
     if (!base_make(&t->base, t->old, t->now, e))
         return false;
-    identities_of(&before, &t->old->session.functions, NULL, a);
-    identities_of(&after, &t->now->session.functions, NULL, a);
-    match_identities(&t->match, &before, &after, a);
-    const char *answer = comparison_answer(&t->base.comparison, a);
+    const char *answer = comparison_answer(&t->base.comparison, &t->base.arena);
     if (answer)
         tui_say(t, "%s", answer);
     return true;
@@ -505,8 +500,7 @@ static void tui_load_source(struct tui *t, uint32_t number)
     bool is_compared = t->old && t->old->has_lines && t->now->has_lines;
     source_table_compare(
         &t->source, &(struct source_older_input){.now = t->now,
-                                                 .old = t->old,
-                                                 .match = is_compared ? &t->match : NULL,
+                                                 .old = is_compared ? t->old : NULL,
                                                  .older_at = t->old ? tui_recorded_at(t->old) : 0,
                                                  .change = t->has_old_coverage ? &t->change : NULL,
                                                  .sources = &t->sources});

@@ -56,7 +56,6 @@ struct tui {
     struct coverage_session covered, old_covered;
     bool has_coverage, has_old_coverage;
     struct baseline base;          /* of `now` with `old` */
-    struct match match;            /* their functions, by their numbers */
     struct coverage_change change; /* since the old coverage, if there is one */
     struct measured_sources sources;
     bool has_time_in_sources; /* lines of `now` are in there */

@@ -585,6 +585,52 @@ void comparison_judge_totals(struct comparison *c, struct arena *a)
         comparison_add_total(c, &c->old->totals.at[i], a);
 }
 
+/* --- samples of single runs ------------------------------------------------------------------ */
+
+/* Time as one run measured it, or where a sample's worth is not known, its share. A mean with the
+ * variance that sampling gives it. The variance of a share becomes that of a time by the square of
+ * the time of all samples. */
+static struct amount sample_amount(const struct summary *s, double self, bool has_times)
+{
+    struct amount m =
+        amount_of_share(summary_share(s, self), s->effective > 0 ? s->effective : s->samples);
+    if (!has_times)
+        return m;
+    double worth = s->samples / s->rate;
+    m.mean = m.base = summary_time(s, self);
+    m.sampling *= worth * worth;
+    return m;
+}
+
+/* One run on either side says nothing of how runs differ, so that a usual amount is assumed. Times
+ * are compared if both sides measure the same dimension, otherwise shares are. */
+void sample_changes_judge(struct sample_change *at, size_t len, const struct summary *old,
+                          const struct summary *new)
+{
+    bool has_times = old->rate > 0 && new->rate > 0 && old->dimension &&new->dimension &&
+                     !strcmp(old->dimension, new->dimension);
+    double least = LEAST_CHANGE * (has_times ? old->samples / old->rate : 1);
+    struct arena scratch = {0};
+    double *chances = ARENA_NEW(&scratch, double, len + 1);
+    struct sample_change **asked = ARENA_NEW(&scratch, struct sample_change *, len + 1);
+    struct noise noise;
+    size_t n = 0;
+    noise_assume(&noise, NOISE_OF_RUNS, CHANGE_CONFIDENCE);
+    for (size_t i = 0; i < len; i++) {
+        struct amount was = sample_amount(old, at[i].old, has_times);
+        struct amount is = sample_amount(new, at[i].new, has_times);
+        struct difference d;
+        difference_make(&d, &was, &is, &noise, NOISE_CODE);
+        chances[n] = difference_chance(&d);
+        if (chances[n] < 1 && fabs(d.change) >= least)
+            asked[n++] = &at[i];
+    }
+    chances_adjust(chances, (uint32_t)n);
+    for (size_t i = 0; i < n; i++)
+        asked[i]->is_meant = chances[i] < 1 - CHANGE_CONFIDENCE;
+    arena_deinit(&scratch);
+}
+
 /* --- a baseline looked up
  * ---------------------------------------------------------------------------- */
 

@@ -351,6 +351,18 @@ struct amount_scale comparison_scale(const struct comparison *c);
 /* An old or new total with its unit, "1.234 s"; 32 bytes. */
 void comparison_total_text(char *into, size_t size, const struct total_change *t, double value);
 
+/* --- samples of single runs --------------------------------------------------------------------
+ *
+ * Of what no run_set has rows for, as the lines of one source. */
+
+struct sample_change {
+    double old, new; /* self samples */
+    bool is_meant;   /* as in struct measured_change */
+};
+/* For all `len` together, by the rules of diff without options. */
+void sample_changes_judge(struct sample_change *at, size_t len, const struct summary *old,
+                          const struct summary *new);
+
 /* --- a baseline --------------------------------------------------------------------------------
  *
  * A comparison looked up from its new side, for reports that show the old one beside their rows. */
