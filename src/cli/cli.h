@@ -167,6 +167,27 @@ int source_show(const struct command *self, struct operands *operands, const str
 
 /* Each with the struct that it fills. Rows have offsets from the start of that struct; GROUP() says
  * where it lies in the request. */
+/* Options that commands have among their own, in one wording; FIELD of TYPE is what they fill. */
+/* clang-format off */
+#define FORMAT_ROW(WORDS, TYPE, FIELD) \
+    {0, "format", WORDS, "output format (default: text)", NAMES_WORD(TYPE, FIELD)}
+#define JSON_TEXT "the same as --format json; docs/schema/ has its schema"
+#define JSON_ROW(TYPE, FIELD) {'j', "json", NULL, JSON_TEXT, FILLS_WITH(TYPE, FIELD, REPORT_JSON)}
+#define CSV_ROW(TYPE, FIELD) \
+    {'c', "csv", NULL, "the same as --format csv: comma-separated values (RFC 4180)", \
+     FILLS_WITH(TYPE, FIELD, REPORT_CSV)}
+#define HOSTS_ROW(TYPE, FIELD) \
+    {0, "no-inlines", NULL, "inlined code is part of the function that it is in", FILLS(TYPE, FIELD)}
+#define NO_FRAMES_ROW(TYPE, FIELD) \
+    {0, "no-inlines", NULL, "give inlined functions no frames of their own", FILLS(TYPE, FIELD)}
+#define DEMANGLE_ROW(TYPE, FIELD) \
+    {0, "no-demangle", NULL, "show linkage names as they are", FILLS(TYPE, FIELD)}
+#define PATH_MAP_ROW(OFFSET) /* of a struct source_search */ \
+    {0, "path-map", "FROM=TO", "sources recorded below FROM are below TO (may be repeated)", \
+     TAKEN_BY(take_path_map), .offset = (OFFSET)}
+#define NOISE_TEXT "two runs of one program may differ by P percent (default: 15)"
+/* clang-format on */
+
 extern const struct option_set read_set, /* struct profile_options: files of other machines */
     debug_dir_set,                       /* const char * */
     symbols_set,                         /* const char * */

@@ -92,7 +92,6 @@ static bool compare_program(const struct source_comparison *c, char *const *name
     struct source_fit fit = {.count = 0};
     struct functions functions;
     struct arena arena = {0};
-    const char *why;
     const struct source_format *format = NULL;
     struct object *object =
         object_open(names[0], &(struct object_options){.debug_dir = c->debug_dir}, NULL, e);
@@ -100,11 +99,7 @@ static bool compare_program(const struct source_comparison *c, char *const *name
     if (ok && source_format_is_by_address(format))
         ok = err_in(e, names[1], "is a profile of BOLT, whose addresses fit no other build");
     if (ok && !object_has_debug_info(object))
-        ok = err_in(e, names[0], "%s",
-                    object_debug_refused(object, &why)
-                        ? why
-                        : "has no line numbers to look positions up in: compile it with -g, or "
-                          "name the folder of its separate debug file with --debug-dir");
+        ok = object_lacks_lines(object, names[0], " to look positions up in", e);
     if (ok) {
         functions_native(&functions, object, &arena);
         functions_keep_pieces(&functions);

@@ -51,14 +51,6 @@ static bool cover_take_exclude(void *target, const struct option_row *row, const
     return true;
 }
 
-/* OLD=NEW: names of sources that begin with OLD are looked up under NEW. */
-static bool cover_take_map(void *target, const struct option_row *row, const char *value,
-                           struct err *e)
-{
-    (void)row;
-    return source_search_map(&((struct cover_options *)target)->search, value, e);
-}
-
 /* One more folder in which sources are looked for. */
 static bool cover_take_folder(void *target, const struct option_row *row, const char *value,
                               struct err *e)
@@ -72,8 +64,7 @@ static bool cover_take_folder(void *target, const struct option_row *row, const 
 static const struct option_row PLACES[] = {
     {'I', "source-dir", "DIR", "also look for sources in DIR (may be repeated)",
      TAKEN_BY(cover_take_folder)},
-    {0, "path-map", "FROM=TO", "sources recorded below FROM are below TO (may be repeated)",
-     TAKEN_BY(cover_take_map)},
+    PATH_MAP_ROW(offsetof(struct cover_options, search)),
     {0, "root", "DIR", "the project: its sources are shown without this (default: see below)",
      FILLS(struct cover_options, session.filter.root),
      ALSO_SETS(struct cover_options, session.has_root)},
@@ -202,8 +193,7 @@ static const struct option_row OPTIONS[] = {
     {0, "json", "FILE", "write JSON; docs/schema/ has its schema", TAKEN_BY(cover_take_named)},
     {0, "markdown", "FILE", "write a summary for a pull request", TAKEN_BY(cover_take_named)},
     {'q', "quiet", NULL, "print no table", FILLS(struct cover_options, is_quiet)},
-    {0, "no-demangle", NULL, "show linkage names as they are",
-     FILLS(struct cover_options, keeps_linkage_names)},
+    DEMANGLE_ROW(struct cover_options, keeps_linkage_names),
     {0, "test-name", "NAME", "the test's name in the tracefile", FILLS(struct cover_options, test)},
     {0, "by-test", NULL, "list the tests, and what each adds; with --lcov a section for each",
      FILLS(struct cover_options, by_test)},

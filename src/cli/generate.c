@@ -14,6 +14,10 @@
 
 #include <string.h>
 
+#define EXIT_STATUSES                                                                 \
+    "0: fine; 1: findings were made or a gate failed; 2: wrong usage, or data that\n" \
+    "could not be used.\n"
+
 /* The kind of an option's value, for completion. */
 enum value_kind { VALUE_NONE, VALUE_TEXT, VALUE_CHOICE, VALUE_FILE, VALUE_DIRECTORY };
 
@@ -179,8 +183,7 @@ static void man_command(const struct command *c, struct out *out)
     if (c->is_lookalike)
         out_str(out, "That of the program it stands in for.\n");
     else
-        out_str(out, "0: fine; 1: findings were made or a gate failed; 2: wrong usage, or data\n"
-                     "that could not be used.\n");
+        out_str(out, EXIT_STATUSES);
     out_str(out, ".SH SEE ALSO\n.BR monarc (1)\n");
 }
 
@@ -215,10 +218,7 @@ static void man_front(struct out *out)
     out_str(out, "\nwhat reports are shown with on a terminal (default: less \\-FRX).\n.TP\n");
     roff_bold(out, "NO_COLOR");
     out_str(out, "\nif not empty, reports are not coloured.\n"
-                 ".SH EXIT STATUS\n"
-                 "0: fine; 1: findings were made or a gate failed; 2: wrong usage, or data that\n"
-                 "could not be used.\n"
-                 ".SH SEE ALSO\n.BR gprof (1),\n.BR gcov (1)\n");
+                 ".SH EXIT STATUS\n" EXIT_STATUSES ".SH SEE ALSO\n.BR gprof (1),\n.BR gcov (1)\n");
 }
 
 /* --- completions ----------------------------------------------------------------------------- */

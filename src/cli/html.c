@@ -578,8 +578,7 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct html_options, has_all_sources)},
     {0, "blame", NULL, "with the author and the age of each line of covered sources, by git",
      FILLS(struct html_options, has_blame)},
-    {0, "no-inlines", NULL, "inlined code is part of the function that it is in",
-     FILLS(struct html_options, view.session.has_hosts)},
+    HOSTS_ROW(struct html_options, view.session.has_hosts),
 };
 
 /* A page that is being written. */

@@ -78,13 +78,11 @@ const struct option_set force_set = SET("Files of the program", FORCE);
 /* FROM=TO; maps are kept in the order of the options. */
 bool take_path_map(void *target, const struct option_row *row, const char *value, struct err *e)
 {
-    (void)row;
-    return source_search_map(target, value, e);
+    return source_search_map((void *)((char *)target + row->offset), value, e);
 }
 
 static const struct option_row PATH_MAP[] = {
-    {0, "path-map", "FROM=TO", "sources recorded below FROM are below TO (may be repeated)",
-     TAKEN_BY(take_path_map)},
+    PATH_MAP_ROW(0),
 };
 const struct option_set path_map_set = SET("Sources", PATH_MAP);
 
@@ -247,7 +245,7 @@ const struct option_set source_set = SET("Which lines", SOURCE);
 /* Three steps from the name in the file to the one that is shown: demangled, made distinct,
  * shortened. Each has an option that stops there or adds to it. */
 static const struct option_row DEMANGLE[] = {
-    {0, "no-demangle", NULL, "show linkage names as they are", FILLS(struct one_flag, value)},
+    DEMANGLE_ROW(struct one_flag, value),
 };
 const struct option_set demangle_set = SET("Names", DEMANGLE);
 
@@ -267,26 +265,17 @@ const struct option_set names_set = SET("Names", NAMES);
 
 /* --- how it is printed ----------------------------------------------------------------------- */
 
-#define JSON_ROW                                                                     \
-    {                                                                                \
-        'j', "json", NULL, "the same as --format json; docs/schema/ has its schema", \
-            FILLS_WITH(struct print_options, format, REPORT_JSON)                    \
-    }
-
 /* Reports without a table have no CSV. */
 static const struct option_row JSON[] = {
-    {0, "format", "text|json", "output format (default: text)",
-     NAMES_WORD(struct print_options, format)},
-    JSON_ROW,
+    FORMAT_ROW("text|json", struct print_options, format),
+    JSON_ROW(struct print_options, format),
 };
 const struct option_set json_set = SET("How it is printed", JSON);
 
 static const struct option_row TABLE_FORMAT[] = {
-    {0, "format", "text|json|csv", "output format (default: text)",
-     NAMES_WORD(struct print_options, format)},
-    JSON_ROW,
-    {'c', "csv", NULL, "the same as --format csv: comma-separated values (RFC 4180)",
-     FILLS_WITH(struct print_options, format, REPORT_CSV)},
+    FORMAT_ROW("text|json|csv", struct print_options, format),
+    JSON_ROW(struct print_options, format),
+    CSV_ROW(struct print_options, format),
 };
 const struct option_set table_format_set = SET("How it is printed", TABLE_FORMAT);
 

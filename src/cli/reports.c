@@ -51,8 +51,7 @@ static const struct option_row FLAT_OPTIONS[] = {
      FILLS(struct flat_request, by_process)},
     {0, "inlines", NULL, "inlined functions have rows of their own (default for recordings)",
      FILLS(struct flat_request, wants_inlines)},
-    {0, "no-inlines", NULL, "inlined code is part of the function that it is in",
-     FILLS(struct flat_request, view.session.has_hosts)},
+    HOSTS_ROW(struct flat_request, view.session.has_hosts),
 };
 
 /* What own code costs is mostly in what it calls. */

@@ -27,6 +27,10 @@ struct gnu_version {
     char text[32];   /* as the program says it: 14.2.0 */
 };
 
+/* What follows the number where a version is printed. */
+#define STANDS_IN   "This is monarc, which stands in for it; monarc --version tells its own.\n"
+#define NO_WARRANTY "There is no warranty, to the extent permitted by law.\n"
+
 /* Takes `--compat VERSION` out of the arguments and fills *v; if it is not there, *v stays. The
  * only errors are of VERSION. */
 MUST_CHECK bool lookalike_take_compat(int *argc, char **argv, enum gnu_project project,

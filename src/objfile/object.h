@@ -104,6 +104,10 @@ uint16_t object_file_type(const struct object *o); /* ET_... of <elf.h>: ET_DYN 
  * of the object); false: it was read as far as any caller needed it. */
 bool object_debug_refused(struct object *o, const char **why);
 
+/* Sets `e` to why a program, as the user named it, has no line numbers, and what would give some;
+ * `purpose` says what they are needed for, or is "". `o` may be NULL. Always false. */
+bool object_lacks_lines(struct object *o, const char *name, const char *purpose, struct err *e);
+
 /* The errno for which a file of the debug information could not be read, which
  * object_debug_refused() reports; 0: none. */
 int object_unread_errno(const struct object *o);

@@ -126,6 +126,17 @@ struct bytes object_build_id(const struct object *o)
     return o->excerpt ? o->excerpt->build_id : image_build_id(&o->self);
 }
 
+bool object_lacks_lines(struct object *o, const char *name, const char *purpose, struct err *e)
+{
+    const char *why;
+    if (o && object_debug_refused(o, &why))
+        return err_in(e, name, "%s", why);
+    return err_in(e, name,
+                  "has no line numbers%s; compile it with -g, or name the folder of its separate "
+                  "debug file with --debug-dir",
+                  purpose);
+}
+
 /* The image's own reason, else that of the debug file, else that of a split unit. */
 bool object_debug_refused(struct object *o, const char **why)
 {

@@ -299,13 +299,9 @@ static bool arcs_open_program(struct job *j, struct err *e)
         object_open(r->program, &(struct object_options){.debug_dir = r->debug_dir}, NULL, e);
     if (!j->object)
         return false;
-    const char *why;
-    if (!object_has_debug_info(j->object) && object_debug_refused(j->object, &why))
-        return err_in(e, r->program, "%s", why);
     if (!object_has_debug_info(j->object))
-        return err_in(e, r->program,
-                      "has no line numbers, so counts cannot be given addresses; compile it with "
-                      "-g, or name the folder of its separate debug file with --debug-dir");
+        return object_lacks_lines(j->object, r->program, ", so counts cannot be given addresses",
+                                  e);
     functions_native(&j->functions, j->object, &j->arena);
     return true;
 }

@@ -25,11 +25,7 @@ static bool inputs_lack_lines(const struct session *v, const char *program, stru
                        "%s: knows functions only by name, so it has no lines; 'monarc "
                        "flat' and 'graph' show it",
                        program);
-    return session_debug_is_whole(v, e) &&
-           err_set(e,
-                   "%s: has no line numbers; compile it with -g, or name the folder of its "
-                   "separate debug file with --debug-dir",
-                   program);
+    return session_debug_is_whole(v, e) && object_lacks_lines(NULL, program, "", e);
 }
 
 const struct stack_lines_input *stack_lines_input_of(struct session *s)

@@ -23,6 +23,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#define INSTEAD "; 'monarc flat', 'graph' and 'cover' print, 'monarc html' makes a page"
+
 /* --- the terminal ----------------------------------------------------------------------------- */
 
 /* Only if this group of processes has the terminal: writing to it from the background would stop
@@ -136,9 +138,7 @@ static bool terminal_can_draw(struct terminal_state *t, struct err *e)
         return err_set(e, "TERM is not set, so what this terminal can do is unknown");
     const struct curses *c = t->curses = curses_open();
     if (!c)
-        return err_set(e,
-                       CURSES_NAME " " LATE_MISSING "; 'monarc flat', 'graph' and 'cover' print, "
-                                   "'monarc html' makes a page");
+        return err_set(e, CURSES_NAME " " LATE_MISSING INSTEAD);
     if (c->setupterm(NULL, t->output, &found) == ERR)
         return err_set(e, "this system has no description of the terminal '%s' (TERM)", name);
     if (!terminal_string(c, "cup") || !terminal_string(c, "clear"))
@@ -310,8 +310,7 @@ uint32_t terminal_key(const struct terminal_state *t)
 bool terminal_find(struct terminal_state *t, struct err *e)
 {
     *t = (struct terminal_state){0};
-    return err_set(e, "this monarc was built without ncurses and has no screen; 'monarc flat', "
-                      "'graph' and 'cover' print, 'monarc html' makes a page");
+    return err_set(e, "this monarc was built without ncurses and has no screen" INSTEAD);
 }
 
 void terminal_forget(struct terminal_state *t)

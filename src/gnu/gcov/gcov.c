@@ -105,9 +105,7 @@ static const char usage[] =
     "  -v, --version    the version\n";
 
 /* Programs take the first number of the first line for the version of gcov. */
-static const char version[] =
-    "gcov (monarc) %s\n"
-    "This is monarc, which stands in for it; monarc --version tells its own.\n";
+static const char version[] = "gcov (monarc) %s\n" STANDS_IN;
 
 /* What changes the contents of reports. */
 static bool take_style(struct gcov_style *s, int code)

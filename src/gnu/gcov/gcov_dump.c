@@ -527,10 +527,7 @@ static const struct option LONG[] = {
     {"long", no_argument, NULL, 'l'}, {"positions", no_argument, NULL, 'p'},
     {"raw", no_argument, NULL, 'r'},  {0}};
 
-static const char VERSION[] =
-    "gcov-dump (monarc) %s\n"
-    "This is monarc, which stands in for it; monarc --version tells its own.\n"
-    "There is no warranty, to the extent permitted by law.\n\n";
+static const char VERSION[] = "gcov-dump (monarc) %s\n" STANDS_IN NO_WARRANTY "\n";
 
 /* Unknown letters are complained about and passed over, as by GNU's. -1: go on. */
 static int parse(int argc, char **argv, const struct command *self, struct gcov_dump *d)

@@ -136,10 +136,7 @@ static const char USAGE[] = "Usage: gcov-tool merge [-v] [-o DIR] [-w W1,W2] DIR
                             "       gcov-tool overlap [-vfFoh] [-t SHARE] DIR1 DIR2\n"
                             "       gcov-tool merge-stream [-v] [-w W1,W2] [FILE]\n";
 
-static const char VERSION[] =
-    "gcov-tool (monarc) %s\n"
-    "This is monarc, which stands in for it; monarc --version tells its own.\n"
-    "There is no warranty, to the extent permitted by law.\n\n";
+static const char VERSION[] = "gcov-tool (monarc) %s\n" STANDS_IN NO_WARRANTY "\n";
 
 /* One invocation: the options of its subcommand. `e` is the error that ends the command. */
 struct tool {

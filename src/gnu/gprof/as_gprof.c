@@ -132,9 +132,7 @@ static const struct gprof_dialect dialects[] = {
 };
 
 static const char version[] =
-    "GNU gprof (monarc) %s\n"
-    "This is monarc, which stands in for it; monarc --version tells its own.\n"
-    "There is no warranty; see the file LICENSE.\n";
+    "GNU gprof (monarc) %s\n" STANDS_IN "There is no warranty; see the file LICENSE.\n";
 
 /* What options fill. */
 struct parse {

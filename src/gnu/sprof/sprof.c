@@ -14,6 +14,7 @@
  *
  * Arcs of a symbol are chains, the newest first, as sprof prints them. Time is linear in bins,
  * arcs and symbols. */
+#include "gnu/gnu_compat.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "objfile/object.h"
@@ -287,10 +288,7 @@ static const struct option LONG[] = {
     {"graph", no_argument, NULL, 'q'},      {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},    {0}};
 
-static const char VERSION[] =
-    "sprof (monarc) 2.36\n"
-    "This is monarc, which stands in for it; monarc --version tells its own.\n"
-    "There is no warranty, to the extent permitted by law.\n";
+static const char VERSION[] = "sprof (monarc) 2.36\n" STANDS_IN NO_WARRANTY;
 
 /* -1: go on; otherwise an exit status. */
 static int parse(const struct command *self, int argc, char **argv, unsigned *mode, struct out *out)

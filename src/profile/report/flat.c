@@ -545,10 +545,7 @@ void flat_text(struct out *out, const struct report_input *in)
         text_row(out, &l, in, &t->rows[i], &ends);
     }
     if (!t->len && t->omitted.functions)
-        out_str(
-            out,
-            "No function to show: none that was measured passes --function, --mine, --ignore and "
-            "--min-percent.\n");
+        text_none_passes(out, "function");
     if (t->omitted.functions) {
         running += t->omitted.self;
         out_spaces(out, (size_t)indent);

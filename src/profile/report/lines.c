@@ -392,9 +392,7 @@ void lines_text(struct out *out, const struct report_input *in)
     for (uint32_t i = 0; i < t->len; i++)
         put_row(out, &l, s, &t->rows[i]);
     if (!t->len && t->omitted.lines)
-        out_str(out,
-                "No line to show: none that was measured passes --function, --mine, --ignore and "
-                "--min-percent.\n");
+        text_none_passes(out, "line");
     if (t->omitted.lines) {
         running += t->omitted.self;
         put_rest(out, &l, s, t->omitted.self, running);

@@ -138,6 +138,14 @@ void text_function(struct out *out, struct names *names, uint32_t function,
     text_function_behind(out, names, function, &whole, 0);
 }
 
+void text_none_passes(struct out *out, const char *what)
+{
+    out_printf(out,
+               "No %s to show: none that was measured passes --function, --mine, --ignore and "
+               "--min-percent.\n",
+               what);
+}
+
 /* The one thing about +- that must be said: what it is the uncertainty of. */
 void text_interval_legend(struct out *out, const struct summary *s)
 {

@@ -71,6 +71,9 @@ void json_pair_function(struct json *j, struct names *names, uint32_t function);
  */
 void text_interval_legend(struct out *out, const struct summary *s);
 
+/* In place of rows, where filters left none of those measured: "function", "line". */
+void text_none_passes(struct out *out, const char *what);
+
 /* The lines above a table: the answer, what was measured, and with is_verbose how. */
 void text_summary(struct out *out, const struct summary *s);
 
