@@ -110,6 +110,15 @@ static int shown_width(const struct text_columns *t)
     return width;
 }
 
+int text_error_decimals(double error)
+{
+    enum { MOST = 6, DIGITS = 10 };
+    int decimals = 0;
+    for (; decimals < MOST && error < DIGITS; error *= DIGITS)
+        decimals++;
+    return decimals;
+}
+
 void text_column(struct text_columns *t, size_t column, int width, int decimals)
 {
     char heading[32];

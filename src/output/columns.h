@@ -161,6 +161,10 @@ struct text_columns {
 /* Shows a column: as wide as its heading and `width` at least. */
 void text_column(struct text_columns *t, size_t column, int width, int decimals);
 
+/* How many decimals an amount has that may be off by `error`: those that show two digits of it, at
+ * most six. In a column the surest row decides. */
+int text_error_decimals(double error);
+
 /* Leaves out columns in `order` until `room` columns are left of the style's width, if it has one;
  * `besides`: what is printed beside the table's own columns. */
 void text_columns_fit(struct text_columns *t, const uint8_t *order, size_t len, int besides,

@@ -106,10 +106,23 @@ const char *store_what_name(const struct store_series *s)
     return is_all ? "[total]" : s->query.name;
 }
 
-/* Of text: three decimals of seconds and percent, none of events. */
-static int store_decimals(const char *unit)
+/* Of text: seconds and percent have the decimals that the least error of them allows, and three and
+ * two where there is none; events have none. */
+static int store_decimals(const char *unit, double least_error)
 {
-    return strcmp(unit, "s") && strcmp(unit, "%") ? 0 : 3;
+    bool is_time = !strcmp(unit, "s");
+    if (!is_time && strcmp(unit, "%"))
+        return 0;
+    return least_error > 0 ? text_error_decimals(least_error) : is_time ? 3 : 2;
+}
+
+static double store_series_error(const struct store_series *s)
+{
+    double least = 0;
+    for (size_t i = 0; i < s->points.len; i++)
+        if (s->points.at[i].error > 0 && (!(least > 0) || s->points.at[i].error < least))
+            least = s->points.at[i].error;
+    return least;
 }
 
 /* "parse of ./compiler, in s: 120 commits from 2026-01-02 to 2026-03-02, 240 runs". The program
@@ -180,7 +193,7 @@ static void trend_text(struct out *out, const struct store_series *s, const stru
     enum { BAR = 24 };
     struct text_style style = {0};
     struct text_columns l = {.columns = trend_columns, .len = TREND_COLUMNS, .style = &style};
-    int commit = 8, decimals = store_decimals(s->unit);
+    int commit = 8, decimals = store_decimals(s->unit, store_series_error(s));
     double most = 0;
     for (size_t i = 0; i < s->points.len; i++) {
         int width = (int)strlen(s->points.at[i].commit);
@@ -276,7 +289,7 @@ static void blame_text(struct out *out, const struct store_series *s, const stru
 {
     struct text_style style = {0};
     struct text_columns l = {.columns = turn_columns, .len = TURN_COLUMNS, .style = &style};
-    int commit = 8, decimals = store_decimals(s->unit);
+    int commit = 8, decimals = store_decimals(s->unit, store_series_error(s));
     for (size_t i = 0; i < turns->at.len; i++) {
         int width = (int)strlen(s->points.at[turns->at.at[i].at].commit);
         commit = width > commit ? width < 40 ? width : 40 : commit;
@@ -391,8 +404,12 @@ static void diff_text(struct out *out, const struct store_diff *d, size_t limit)
     struct text_style style = {0};
     struct text_columns l = {.columns = diff_columns, .len = DIFF_COLUMNS, .style = &style};
     static const uint8_t AMOUNTS[] = {DIFF_OLD, DIFF_NEW, DIFF_CHANGE, DIFF_ERROR};
+    double least = d->total.error;
+    for (size_t i = 0; i < d->rows.len; i++)
+        if (d->rows.at[i].error > 0 && (!(least > 0) || d->rows.at[i].error < least))
+            least = d->rows.at[i].error;
     for (size_t i = 0; i < sizeof AMOUNTS; i++)
-        text_column(&l, AMOUNTS[i], 10, store_decimals(d->unit));
+        text_column(&l, AMOUNTS[i], 10, store_decimals(d->unit, least));
     text_name(out, d->old);
     out_printf(out, " (%" PRIu32 " run%s) and ", d->old_runs, d->old_runs == 1 ? "" : "s");
     text_name(out, d->new);

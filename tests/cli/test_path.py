@@ -424,7 +424,9 @@ class Path_(Job):
         self.assertIn("No thread was seen waiting for a lock.", self.text("waits", "r"))
         self.job.events = [("cpu", 0, MS, 0)]
         self.write(self.job)
-        self.assertIn("No waits were recorded.", self.text("waits", "r"))
+        text = self.text("waits", "r").splitlines()
+        self.assertEqual(text[0], "No waits were recorded: monarc run --off-cpu does that")
+        self.assertNotIn("0.000 s", "".join(text))
 
     def test_time_for_which_recording_was_off(self):
         """It is no wait and no work: of whichever event, with turns and without, in each thread of that process alone."""

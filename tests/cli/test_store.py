@@ -80,6 +80,17 @@ class Store(unittest.TestCase):
         self.assertEqual(self.store("trend", "--total", "--csv").splitlines()[0],
                          "commit,date,value,error,change,runs,is_turn")
 
+    def test_digits_are_those_that_the_error_allows(self):
+        """In a column the surest row decides, of whose error two digits are shown."""
+        for day, samples in enumerate((40000, 90)):
+            name = self.recording(f"r{day}", hot=samples, cold=10)
+            self.store("add", "--commit", f"c{day}", "--date", str(NEW_YEAR + day * DAY), name)
+        points = self.json("trend", "cold", "--with-callees")["points"]
+        self.assertAlmostEqual(points[0]["error"], 0.00316, delta=0.0002)
+        text = self.store("trend", "cold", "--with-callees")
+        self.assertRegex(text, r"c0 +2026-01-01 +0\.0100 +0\.0032 ")
+        self.assertRegex(self.store("diff", "c0", "c1"), r"0\.01\d\d +0\.01\d\d .* cold")
+
     def test_order_is_that_of_dates(self):
         name = [self.recording(f"r{i}", hot=100 + i) for i in range(3)]
         for day in (2, 0, 1):

@@ -181,6 +181,8 @@ static const char *answer_amount(const struct summary *s, const struct functions
                         (double)recording_last_end_ns(r) / 1e9, rest);
 }
 
+enum { MILLISECOND = 1000000 };
+
 void summary_answer(struct summary *s, const struct attribution *t, struct names *names,
                     struct object *const *objects, struct arena *a)
 {
@@ -192,8 +194,11 @@ void summary_answer(struct summary *s, const struct attribution *t, struct names
                 ? arena_printf(a,
                                "%" PRIu64 " calls along %" PRIu64 " arc%s, and no samples of time",
                                s->calls, s->arcs, s->arcs == 1 ? "" : "s")
-            : r ? arena_printf(a, "%.3f s of CPU in %.3f s, and no samples%s",
-                               (double)recording_used_ns(r) / 1e9, (double)r->length_ns / 1e9,
+            : r ? arena_printf(a, "%s of CPU in %.3f s, and no samples%s",
+                               recording_used_ns(r) < MILLISECOND / 2
+                                   ? "less than 1 ms"
+                                   : arena_printf(a, "%.3f s", (double)recording_used_ns(r) / 1e9),
+                               (double)r->length_ns / 1e9,
                                recording_hides_waits(r) ? ": it waited" : "")
                 : "No samples and no calls";
         return;

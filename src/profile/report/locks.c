@@ -575,8 +575,11 @@ static void put_deadlocks(struct out *out, const struct locks *t)
 static void put_answer(struct out *out, const struct locks *t)
 {
     const struct lock *most = NULL;
-    if (!t->has_waits)
+    if (!t->has_waits) {
+        out_str(out,
+                t->has_total ? "" : "No waits were recorded: monarc run --off-cpu does that\n");
         return;
+    }
     for (size_t i = 0; i < t->len; i++)
         if (!most || t->rows[i].ns > most->ns)
             most = &t->rows[i];
@@ -603,6 +606,8 @@ void locks_text(struct out *out, const struct report_input *in)
     /* Rows are sorted with locks first, so their number is where the other part begins. */
     for (size_t i = 0; i < t->len; i++)
         locks += t->rows[i].is_lock;
+    if (!t->has_waits && !t->has_total && !t->len) /* the first line was all */
+        return;
     out_printf(out, "Waiting  %.3f s of all threads", seconds(t->waited_ns));
     if (seconds(t->ready_ns) >= LEAST_SHOWN)
         out_printf(out, ", and %.3f s for a CPU", seconds(t->ready_ns));
@@ -619,9 +624,7 @@ void locks_text(struct out *out, const struct report_input *in)
      * one run, and a third of a wait would say nothing. */
     if (runs > 1)
         out_printf(out, "Runs     %" PRIu32 "; times, waits and bytes are sums over all\n", runs);
-    if (!t->has_waits && !t->has_total)
-        out_str(out, "\nNo waits were recorded. 'monarc run --off-cpu' records them.\n");
-    else if (!t->len)
+    if (!t->len)
         out_printf(out, "\nNo thread was seen waiting for a %s.\n",
                    t->is_io ? "file, pipe or socket" : "lock");
     for (size_t i = 0; i < t->len && (!limit || i < limit); i++) {

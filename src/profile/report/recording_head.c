@@ -31,6 +31,7 @@
 
 /* Text names the first so many, as the summary has sorted them, and counts the rest. */
 enum { MOST_PROGRAMS = 8 };
+#define LEAST_PERCENT 0.5 /* what would round to nothing is among the others */
 
 /* Words of JSON, by the kinds of a loss in the recording's format; the loss itself has a sentence
  * for people. */
@@ -187,14 +188,17 @@ static void recording_text_programs(struct out *out, const struct recording_summ
     if (s->programs_len < 2)
         return;
     out_str(out, "Programs ");
-    for (uint32_t i = 0; i < s->programs_len && i < MOST_PROGRAMS; i++) {
-        out_str(out, i ? ", " : "");
-        text_name(out, s->programs[i].name);
-        out_printf(out, " %.0f %%",
-                   100 * s->programs[i].samples / (s->weights->total + s->weights->aside));
+    uint32_t shown = 0; /* they are sorted by time */
+    for (; shown < s->programs_len && shown < MOST_PROGRAMS; shown++) {
+        double percent = 100 * s->programs[shown].samples / (s->weights->total + s->weights->aside);
+        if (shown && !(percent >= LEAST_PERCENT))
+            break;
+        out_str(out, shown ? ", " : "");
+        text_name(out, s->programs[shown].name);
+        out_printf(out, " %.0f %%", percent);
     }
-    if (s->programs_len > MOST_PROGRAMS)
-        out_printf(out, " and %" PRIu32 " more", s->programs_len - MOST_PROGRAMS);
+    if (s->programs_len > shown)
+        out_printf(out, " and %" PRIu32 " more", s->programs_len - shown);
     out_char(out, '\n');
 }
 

@@ -266,11 +266,13 @@ bool recording_hides_waits(const struct recording *r)
 
 const char *recording_more_samples(const struct recording *r, struct arena *a)
 {
-    if (recording_hides_waits(r))
-        return arena_printf(a,
-                            "%.3f s of CPU in %.1f s; record with --off-cpu to see what it "
-                            "waited for",
-                            (double)recording_used_ns(r) / 1e9, (double)r->length_ns / 1e9);
+    if (recording_hides_waits(r)) {
+        static const char advice[] = "record with --off-cpu to see what it waited for";
+        double used = (double)recording_used_ns(r) / 1e9, least = 0.0005; /* prints as 0.000 */
+        return used < least ? advice
+                            : arena_printf(a, "%.3f s of CPU in %.1f s; %s", used,
+                                           (double)r->length_ns / 1e9, advice);
+    }
     return recording_is_import(r) || recording_is_throttled(r)
                ? "run it for longer"
                : "run it for longer, or with a higher --rate";
