@@ -144,6 +144,12 @@ static const char *answer_deadlock(const struct recording *r, struct arena *a)
     return is_deadlock ? arena_printf(a, "deadlock%s; ", list) : "";
 }
 
+/* Nothing is 0.000 s: what took no time that shows took less than can be shown. */
+static const char *answer_seconds(double seconds, struct arena *a)
+{
+    return seconds < 0.0005 ? "less than 1 ms" : arena_printf(a, "%.3f s", seconds);
+}
+
 /* "0.262 s of CPU in 0.567 s", "4.00 s", "1000 cycles", "400 samples". */
 static const char *answer_amount(const struct summary *s, const struct functions *f,
                                  struct arena *a)
@@ -158,8 +164,9 @@ static const char *answer_amount(const struct summary *s, const struct functions
     double off = 0; /* the CPU */
     for (uint32_t i = 0; run && i < f->len; i++)
         off += answer_is_off_cpu(f, i) ? s->measured->self[i] : 0;
-    const char *ran = arena_printf(a, "%.3f s%s", fmax(0, summary_time(s, s->samples - off)),
-                                   run ? " of CPU" : "");
+    const char *ran =
+        arena_printf(a, "%s%s", answer_seconds(fmax(0, summary_time(s, s->samples - off)), a),
+                     run ? " of CPU" : "");
     if (off > 0)
         ran = arena_printf(a, "%s and %.3f s off the CPU, all threads together,", ran,
                            summary_time(s, off));
@@ -181,26 +188,21 @@ static const char *answer_amount(const struct summary *s, const struct functions
                         (double)recording_last_end_ns(r) / 1e9, rest);
 }
 
-enum { MILLISECOND = 1000000 };
-
 void summary_answer(struct summary *s, const struct attribution *t, struct names *names,
                     struct object *const *objects, struct arena *a)
 {
     const double *self = s->measured ? s->measured->self : t->self;
     if (!s->has_samples || s->samples <= 0) {
         const struct recording *r = s->run && !s->run->chosen ? s->run->recording : NULL;
-        s->answer =
-            s->calls
-                ? arena_printf(a,
-                               "%" PRIu64 " calls along %" PRIu64 " arc%s, and no samples of time",
-                               s->calls, s->arcs, s->arcs == 1 ? "" : "s")
-            : r ? arena_printf(a, "%s of CPU in %.3f s, and no samples%s",
-                               recording_used_ns(r) < MILLISECOND / 2
-                                   ? "less than 1 ms"
-                                   : arena_printf(a, "%.3f s", (double)recording_used_ns(r) / 1e9),
-                               (double)r->length_ns / 1e9,
-                               recording_hides_waits(r) ? ": it waited" : "")
-                : "No samples and no calls";
+        s->answer = s->calls ? arena_printf(a,
+                                            "%" PRIu64 " calls along %" PRIu64
+                                            " arc%s, and no samples of time",
+                                            s->calls, s->arcs, s->arcs == 1 ? "" : "s")
+                    : r      ? arena_printf(a, "%s of CPU in %.3f s, and no samples%s",
+                                            answer_seconds((double)recording_used_ns(r) / 1e9, a),
+                                            (double)r->length_ns / 1e9,
+                                       recording_hides_waits(r) ? ": it waited" : "")
+                             : "No samples and no calls";
         return;
     }
     const char *amount = answer_amount(s, names->functions, a);
