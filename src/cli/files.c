@@ -328,21 +328,36 @@ struct merge_request {
     struct source_output source;
 };
 
-/* A format of profiles, or a container of LLVM's. The first input decides between the two once all
- * options are read, so that whichever does not fit it is refused then. */
+/* What --to names: formats of profiles, files of arcs, containers of LLVM's, profiles by source.
+ * Names do not overlap, and whether it is one that the inputs can become is seen when they are. */
+#define TO_FORMATS "gmon, gmon0, sprof, bsd44, bsd"
+#define TO_ARCS    "gcno, gcda, bbg, da"
+#define TO_LLVM    "profraw, profdata, proftext"
+#define TO_SOURCES "afdo, llvm-sample, llvm-sample-binary"
+#define LLVM_TEXT  "write profraw or profdata as this release of LLVM does: 11 to 23"
+
+/* `arcs` is NULL where files of arcs are not written. */
+static bool take_target(const struct format **to, struct llvm_request *llvm,
+                        struct source_output *source, enum arcs_kind *arcs, const char *option,
+                        const char *value, struct err *e)
+{
+    if (arcs)
+        *arcs = arcs_kind_named(value);
+    llvm->has_container = llvm_container_named(value, &llvm->container);
+    source->to = source_format_named(value);
+    return llvm->has_container || source->to || (arcs && *arcs) ||
+           parse_format(option, value, to, e) ||
+           err_set(e,
+                   "option '--to' takes one of " TO_FORMATS "%s, " TO_LLVM ", " TO_SOURCES
+                   ", not '%s'",
+                   arcs ? ", " TO_ARCS : "", value);
+}
+
 static bool merge_take_target(void *target, const struct option_row *row, const char *value,
                               struct err *e)
 {
     struct merge_request *r = target;
-    if (llvm_container_named(value, &r->llvm.container))
-        return r->llvm.has_container = true;
-    if ((r->source.to = source_format_named(value)) != NULL)
-        return true;
-    return parse_format(row->name, value, &r->to, e) ||
-           err_set(e,
-                   "option '--to' takes one of gmon, gmon0, sprof, bsd44, bsd, profraw, profdata, "
-                   "proftext, afdo, llvm-sample, llvm-sample-binary, not '%s'",
-                   value);
+    return take_target(&r->to, &r->llvm, &r->source, NULL, row->name, value, e);
 }
 
 /* Without -o there is no merge: a sum on a terminal is never wanted. */
@@ -351,11 +366,9 @@ static const struct option_row MERGE_OPTIONS[] = {
      "where to write the sum; may be one of the inputs; - is standard output",
      FILLS(struct merge_request, output)},
     {0, "to", "FORMAT",
-     "write gmon, gmon0, sprof, bsd44, bsd; profraw, profdata, proftext; afdo, llvm-sample, "
-     "llvm-sample-binary (default: as the first input)",
+     "write " TO_FORMATS "; " TO_LLVM "; " TO_SOURCES " (default: as the first input)",
      TAKEN_BY(merge_take_target)},
-    {0, "llvm", "N", "write profraw or profdata as this release of LLVM does: 11 to 23",
-     FILLS(struct merge_request, llvm.release)},
+    {0, "llvm", "N", LLVM_TEXT, FILLS(struct merge_request, llvm.release)},
 };
 
 /* Into a folder that gets the sum as its recording, and has none: calls in folders within an old
@@ -528,23 +541,11 @@ struct convert_request {
     struct arena arena;
 };
 
-/* A format of profiles, a kind of file of arcs, or a container of LLVM's: names do not overlap, and
- * whether it is one that the input can become is seen when the input is. */
 static bool convert_take_target(void *target, const struct option_row *row, const char *value,
                                 struct err *e)
 {
     struct convert_request *r = target;
-    r->arcs.to = arcs_kind_named(value);
-    r->llvm.has_container = llvm_container_named(value, &r->llvm.container);
-    r->source.to = source_format_named(value);
-    if (r->arcs.to || r->llvm.has_container || r->source.to ||
-        parse_format(row->name, value, &r->to, e))
-        return true;
-    return err_set(
-        e,
-        "option '--to' takes one of gmon, gmon0, sprof, bsd44, bsd, gcno, gcda, bbg, "
-        "da, profraw, profdata, proftext, afdo, llvm-sample, llvm-sample-binary, not '%s'",
-        value);
+    return take_target(&r->to, &r->llvm, &r->source, &r->arcs.to, row->name, value, e);
 }
 
 /* "12" is the release that Debian has of gcc 12, "12.2" that one. */
@@ -569,8 +570,7 @@ static const struct option_row CONVERT_OPTIONS[] = {
     {'o', "output", "FILE", "where to write the result; - is standard output",
      FILLS(struct convert_request, output)},
     {0, "to", "FORMAT",
-     "write gmon, gmon0, sprof, bsd44, bsd; gcno, gcda, bbg, da; profraw, profdata, proftext; "
-     "afdo, llvm-sample, llvm-sample-binary (default: as it was)",
+     "write " TO_FORMATS "; " TO_ARCS "; " TO_LLVM "; " TO_SOURCES " (default: as it was)",
      TAKEN_BY(convert_take_target)},
     {0, "to-word", "32|64", "write 32- or 64-bit pointers (default: as it was)",
      TAKEN_BY(take_word), .offset = offsetof(struct convert_request, to_word)},
@@ -582,8 +582,7 @@ static const struct option_row CONVERT_OPTIONS[] = {
      FILLS(struct convert_request, arcs.notes)},
     {0, "gcc", "VERSION", "write gcno or gcda as this gcc does: 4.9, 9.2, 14.2; 12 is 12.2",
      TAKEN_BY(convert_take_version)},
-    {0, "llvm", "N", "write profraw or profdata as this release of LLVM does: 11 to 23",
-     FILLS(struct convert_request, llvm.release)},
+    {0, "llvm", "N", LLVM_TEXT, FILLS(struct convert_request, llvm.release)},
     {0, "arcs-only", NULL, "leave out all counters but those of arcs: values, conditions, paths",
      FILLS(struct convert_request, arcs.is_arcs_only)},
     {0, "repair", NULL, "change a gcda that lost updates as little as makes it consistent",

@@ -332,6 +332,20 @@ class Convert(Case):
                           "not 'gif'")
         self.assertFalse((self.dir / "x").exists())
 
+    def test_kinds_of_to(self):
+        """Each name of the help is one that --to takes, and refusals list these. merge writes no arcs."""
+        said = {}
+        for command in "convert", "merge":
+            text = " ".join(monarc(command, "--help-all").stdout.decode().split())
+            said[command] = re.findall(r"[\w-]+", re.search(r" write (gmon, .*?) \(default: as", text)[1])
+            refused = monarc(command, "--to", "gif", "-o", self.dir / "x", "/dev/null", status=2).stderr.decode()
+            self.assertEqual(re.findall(r"[\w-]+", re.search(r"takes one of (.*), not", refused)[1]), said[command])
+            for name in said[command]:
+                answer = monarc(command, "--to", name, "-o", self.dir / "x", "/dev/null", status=2).stderr
+                self.assertNotIn(b"takes one of", answer, name)
+        self.assertEqual([name for name in said["convert"] if name not in said["merge"]], ["gcno", "gcda", "bbg", "da"])
+        self.refused("merge", "--to", "gcda", "-o", self.dir / "x", "/dev/null", says="takes one of")
+
 
 class BadInput(Case):
     def test_what_is_no_file(self):

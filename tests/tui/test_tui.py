@@ -238,7 +238,8 @@ class Figures(Case):
             file.write_bytes(data[:61] + struct.pack(f"<{bins}H", *scaled) + data[61 + 2 * bins:])
         screen = self.screen("demo", files[2], "--base", files[0], until="base%", **WIDE)
         self.assertGreater(self.judged_as_diff(screen, files[:1], files[2:3]), 0)
-        screen = self.screen("demo", *files[2:], "--base", "demo", "--base", files[0], "--base", files[1], until="base%", **WIDE)
+        base = [word for name in ("demo", *files[:2]) for word in ("--base", name)]
+        screen = self.screen("demo", *files[2:], *base, until="base%", **WIDE)
         self.assertEqual(self.judged_as_diff(screen, files[:2], files[2:]), 0)
 
     @slow
