@@ -127,14 +127,14 @@ bool rules_add(struct rules *r, enum rule_kind kind, const char *value, struct e
     if (!parse_limit(&rule, rule.text, e))
         return false;
     const char *name = equals ? arena_copy(&r->arena, value, (size_t)(equals - value)) : NULL;
+    /* An expression without its slashes would be a name that nothing has, and a gate that never
+     * fails: what no name has makes one. */
+    size_t len = name ? strlen(name) : 0;
+    if (len && name[0] != '/' && !strstr(name, "operator") &&
+        (name[0] == '^' || name[len - 1] == '$' || strstr(name, ".*") || strstr(name, ".+")))
+        name = arena_printf(&r->arena, "/%s/", name);
     if (name && !name_pattern_read(&rule.pattern, name, e))
         return false;
-    /* An expression without its slashes would be a name that nothing has, and a gate that never
-     * fails: what few names have is refused. */
-    size_t len = name ? strlen(name) : 0;
-    if (len && !rule.pattern.is_expression && !strstr(name, "operator") &&
-        (name[0] == '^' || name[len - 1] == '$' || strstr(name, ".*") || strstr(name, ".+")))
-        return err_set(e, "'%s' is not a name; write /%s/ for a regular expression", name, name);
     r->is_asked[kind] = true;
     vec_push(&r->all, rule);
     return true;
