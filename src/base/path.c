@@ -18,6 +18,12 @@ const char *path_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+bool path_is_library(const char *path)
+{
+    const char *suffix = strstr(path_base_name(path), ".so");
+    return suffix && (!suffix[3] || suffix[3] == '.');
+}
+
 bool path_has_suffix(const char *path, const char *suffix)
 {
     size_t len = strlen(path), end = strlen(suffix);

@@ -14,6 +14,9 @@ size_t path_folder_length(const char *path);
 /* The last `parts` components; "" of NULL. */
 const char *path_tail(const char *path, unsigned parts);
 
+/* Whether its name is that of a shared library: libc.so.6, plugin.so. */
+bool path_is_library(const char *path);
+
 bool path_has_suffix(const char *path, const char *suffix);
 
 /* The length of the path without the suffix of its last component; all of it if that has none. */

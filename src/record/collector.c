@@ -462,7 +462,10 @@ static void collector_put_mapping(struct collector *c, uint32_t process, const s
     else if (kind == RECORDING_OBJECT_GENERATED)
         one.offset = m->start;
     mappings_put(&c->inner.at[process].mappings, &one);
-    if (kind == RECORDING_OBJECT_FILE && c->inner.at[process].awaits_program) {
+    /* One that was found running may have a library first: its own text can lie in memory without a
+     * file. */
+    if (kind == RECORDING_OBJECT_FILE && c->inner.at[process].awaits_program &&
+        !path_is_library(m->path)) {
         c->inner.at[process].awaits_program = false;
         c->processes.at[process].program = image;
     }

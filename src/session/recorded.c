@@ -585,6 +585,9 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
             recorded_weigh_other(r, f, &other_weights, o->totals_others, other);
         }
     }
+    /* Of a program whose file is not known its name is, at most. */
+    if (r->recording.processes.len && *r->recording.processes.at[0].name)
+        name = r->recording.processes.at[0].name;
     r->summary.path =
         r->space.main == RECORDING_NONE ? name : r->recording.objects.at[r->space.main].path;
     space_add_calls(&r->space, &r->profile);

@@ -14,6 +14,8 @@ CASE(test_parts)
     assert_true(path_has_suffix("a.gcda", ".gcda"));
     assert_true(path_has_suffix(".gcda", ".gcda"));
     assert_true(path_has_suffix("a", ""));
+    assert_true(path_is_library("/lib.d/libc.so.6") && path_is_library("plug.so"));
+    assert_false(path_is_library("/a.so/program") || path_is_library("a.sonnet"));
     assert_false(path_has_suffix("a.gcdax", ".gcda"));
     assert_false(path_has_suffix("gcda", ".gcda"));
 

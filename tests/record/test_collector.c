@@ -254,6 +254,7 @@ CASE(test_processes_and_threads)
     collector_exec(c, OTHER, "third", AT(6)); /* nothing was sampled: the same entry */
     map(c, OTHER, 0x10000, 0x11000, "/dev/zero", AT(6));
     map(c, OTHER, 0x12000, 0x13000, "//anon", AT(6));
+    map(c, OTHER, 0x13000, 0x14000, "/lib/early.so.6", AT(6)); /* is no program */
     map(c, OTHER, 0x14000, 0x15000, "/bin/third", AT(6));
     map(c, OTHER, 0x16000, 0x17000, "/lib/later.so", AT(6));
     sample(c, OTHER, 301, 6.5, (const uint64_t[]){0x14004, 0x12008},

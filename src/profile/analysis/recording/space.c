@@ -67,13 +67,15 @@ static uint32_t space_main_program(const struct recording *r)
     for (size_t i = 0; i < r->processes.len; i++)
         if (r->processes.at[i].program != RECORDING_NONE)
             return r->processes.at[i].program;
+    /* The first file; of those that a kernel lists, only if there is no other. The kernel itself
+     * has a name in brackets. */
     uint32_t listed = RECORDING_NONE;
-    for (uint32_t i = (uint32_t)r->objects.len; i-- > 0;)
-        if (r->objects.at[i].kind == RECORDING_OBJECT_FILE && r->objects.at[i].is_listed)
+    for (uint32_t i = (uint32_t)r->objects.len; i-- > 0;) {
+        const struct recording_object *o = &r->objects.at[i];
+        if (o->kind == RECORDING_OBJECT_FILE && *o->path != '[' && !path_is_library(o->path) &&
+            (!o->is_listed || listed == RECORDING_NONE || r->objects.at[listed].is_listed))
             listed = i;
-    for (uint32_t i = 0; i < r->objects.len; i++)
-        if (r->objects.at[i].kind == RECORDING_OBJECT_FILE && !r->objects.at[i].is_listed)
-            return i;
+    }
     return listed;
 }
 
