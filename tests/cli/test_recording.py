@@ -760,6 +760,19 @@ class Others(Case):
         self.assertIn("generated-code", found)
         self.assertNotIn("kernel-heavy", found)
 
+    def test_doctor_on_stacks_that_are_cut(self):
+        """What helps depends on why: tables do nothing for a stack that is deeper than its copy."""
+        for reason, remedy in (DEEP, "--method ptrace"), (NO_TABLE, "-fasynchronous-unwind-tables"):
+            run = Run("x", user=1000 * PERIOD)
+            demo, cut = run.object(FILE, str(DEMO), low=0x401000, high=0x402000), run.object(CUT)
+            run.process(7, 1, demo, "demo")
+            run.thread(0, 7)
+            run.sample([(cut, reason), (demo, WORK)], 900)
+            run.sample([(demo, MAIN), (demo, WORK)], 100)
+            self.assertIn("incomplete-stacks", self.doctor(run))
+            found = {f["name"]: f["remedy"] for f in monarc_json("doctor", "r", cwd=self.dir)["findings"]}
+            self.assertIn(remedy, found["incomplete-stacks"])
+
     def test_doctor_on_a_kernel_program(self):
         run = Run("x", user=PERIOD, system=899 * PERIOD)
         demo, kernel = run.object(FILE, str(DEMO), low=0x401000, high=0x402000), run.object(KERNEL)

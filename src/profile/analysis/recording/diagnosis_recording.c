@@ -151,10 +151,11 @@ static void diagnosis_examine_kernel(struct recording_examination *r)
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
-/* Samples below a cut, by the object of the frame whose caller is not known. Nodes follow their
- * parents, so going backwards each has the sum of its subtree when its turn comes. A cut is a node
- * of its own where the outermost known frame's caller should be. */
-static double *diagnosis_cut_by_object(struct recording_examination *r, double *whole)
+/* Samples below a cut, by the object of the frame whose caller is not known, and in `deep` those of
+ * stacks that no copy holds. Nodes follow their parents, so going backwards each has the sum of its
+ * subtree when its turn comes. A cut is a node of its own where the outermost known frame's caller
+ * should be. */
+static double *diagnosis_cut_by_object(struct recording_examination *r, double *whole, double *deep)
 {
     const struct recording *recording = r->p->space->recording;
     double *below = ARENA_NEW(r->x.arena, double, recording->nodes.len);
@@ -166,6 +167,8 @@ static double *diagnosis_cut_by_object(struct recording_examination *r, double *
         if (space_is_cut(r->p->space, n->parent)) {
             objects[n->object] += below[i];
             *whole -= diagnosis_share(r, below[i]);
+            if (recording->nodes.at[n->parent].address == RECORDING_CUT_DEEP)
+                *deep += diagnosis_share(r, below[i]);
         }
     }
     return objects;
@@ -175,8 +178,9 @@ static double *diagnosis_cut_by_object(struct recording_examination *r, double *
  * lower of two figures: what the tree shows, and what the recorder itself counted. */
 static void diagnosis_examine_stacks(struct recording_examination *r)
 {
-    double whole = 1;
-    double *objects = diagnosis_cut_by_object(r, &whole);
+    double whole = 1, deep = 0;
+    double *objects = diagnosis_cut_by_object(r, &whole, &deep);
+    bool is_of_depth = deep > (1 - whole) / 2; /* and not for want of tables */
     const char *text = "";
     if (r->p->run->whole >= 0 && r->p->run->whole < whole)
         whole = r->p->run->whole;
@@ -195,12 +199,15 @@ static void diagnosis_examine_stacks(struct recording_examination *r)
                             space_object_name(r->p->space, most));
         objects[most] = 0;
     }
-    report_symptom(&r->x, whole < HARDLY_WHOLE ? SEVERITY_WARNING : SEVERITY_NOTE,
-                   "incomplete-stacks",
-                   "some stacks are incomplete: totals of outer functions are too low",
-                   arena_printf(r->x.arena, "%.1f %% are complete%s", 100 * whole, text),
-                   "rows [stack cut: ...] in 'monarc graph' say why; compile your own code with "
-                   "-fasynchronous-unwind-tables or -fno-omit-frame-pointer");
+    report_symptom(
+        &r->x, whole < HARDLY_WHOLE ? SEVERITY_WARNING : SEVERITY_NOTE, "incomplete-stacks",
+        "some stacks are incomplete: totals of outer functions are too low",
+        arena_printf(r->x.arena, "%.1f %% are complete%s", 100 * whole, text),
+        is_of_depth ? "'monarc run --method ptrace' reads stacks of any depth, and so do "
+                      "perf events as root"
+                    : "rows [stack cut: ...] in 'monarc graph' say why; compile your "
+                      "own code with -fasynchronous-unwind-tables or "
+                      "-fno-omit-frame-pointer");
 }
 
 /* --- what was not seen ----------------------------------------------------------------------- */
