@@ -131,7 +131,8 @@ bool rules_add(struct rules *r, enum rule_kind kind, const char *value, struct e
      * fails: what no name has makes one. */
     size_t len = name ? strlen(name) : 0;
     if (len && name[0] != '/' && !strstr(name, "operator") &&
-        (name[0] == '^' || name[len - 1] == '$' || strstr(name, ".*") || strstr(name, ".+")))
+        (name[0] == '^' || name[len - 1] == '$' || strpbrk(name, "|\\") || strstr(name, ".*") ||
+         strstr(name, ".+")))
         name = arena_printf(&r->arena, "/%s/", name);
     if (name && !name_pattern_read(&rule.pattern, name, e))
         return false;

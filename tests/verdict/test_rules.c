@@ -62,7 +62,8 @@ static void expect_refused(const char *name, const char *value, const char *why)
 /* What no name has is an expression, though it has no slashes: else the rule would never fail. */
 CASE(test_expressions_without_slashes)
 {
-    static const char *const TEXTS[] = {"^parse_=1", "_line$=1", "parse.*=1", "p.+line=1", ".*=1"};
+    static const char *const TEXTS[] = {"^parse_=1", "_line$=1",     "parse.*=1", "p.+line=1",
+                                        ".*=1",      "scan|parse=1", "parse\\w=1"};
     (void)state;
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
         struct rules r;
