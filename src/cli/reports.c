@@ -336,7 +336,7 @@ static int lines_show_counts(const struct command *self, struct lines_request *r
 static int lines_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {
-    struct lines_request r = {.has_counts = false};
+    struct lines_request r = {.view.session.names_inlined = true};
     struct view_job job = {&r, &r.view, lines_report, .rows_are_lines = true};
     struct operands operands;
     int status = EXIT_BAD;
@@ -433,8 +433,9 @@ static bool annotate_report(struct sources *s, void *request, struct out *out, s
 static int annotate_run(const struct command *self, int argc, char **argv, struct out *out,
                         struct err *e)
 {
-    struct annotate_request r = {.source.sources.session.takes_counts = true,
-                                 .rules = {.min_percent = 1, .context = 3}};
+    struct annotate_request r = {
+        .source.sources.session = {.takes_counts = true, .names_inlined = true},
+        .rules = {.min_percent = 1, .context = 3}};
     struct source_job job = {&r, &r.source, annotate_prepare, annotate_report};
     return source_run(self, argc, argv, &job, out, e);
 }

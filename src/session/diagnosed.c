@@ -141,14 +141,16 @@ void diagnosed_recording(struct diagnosed *d, char *folder, const struct diagnos
     struct session *s = &d->session;
     char **folders = ARENA_NEW(&d->arena, char *, 1);
     folders[0] = folder;
-    d->session_options = (struct session_options){.read = o->read,
-                                                  .is_verbose = true,
-                                                  .debug_dir = o->debug_dir,
-                                                  .symbols = o->symbols,
-                                                  .is_recording = true,
-                                                  .program = folder,
-                                                  .profiles = folders,
-                                                  .profiles_len = 1};
+    d->session_options =
+        (struct session_options){.read = o->read,
+                                 .is_verbose = true,
+                                 .names_inlined = true, /* the first line is flat's */
+                                 .debug_dir = o->debug_dir,
+                                 .symbols = o->symbols,
+                                 .is_recording = true,
+                                 .program = folder,
+                                 .profiles = folders,
+                                 .profiles_len = 1};
     d->input = (struct diagnosis_input){.program = folder, .profile = folder};
     if (!session_open(s, &d->session_options, &d->profile_error)) {
         diagnose_unreadable(&d->diagnosis, d->profile_error.line);
