@@ -123,9 +123,10 @@ function comparedColour(fn, tone) {
 
 /* --- lines --------------------------------------------------------------------------------------- */
 
-/* Points of the share of all samples that a line has gained; "new" and "gone" where there was, or is, none. */
+/* Points of the share of all samples that a line has gained; "new" and "gone" where there was, or is, none. Nothing
+ * of a line whose function has other lines than in the base: which of them it was is unknown. */
 function deltaCell(line) {
-    if (!line || (!line.self && !line.then))
+    if (!line || !line.hasBase || (!line.self && !line.then))
         return element("span", { class: "cell delta", role: "cell" });
     const change = shareOfWhole(line.self) - baseShare(line.then), isCertain = line.isMeant;
     const word = !isCertain ? "" : !line.then ? "new " : !line.self ? "gone " : "";

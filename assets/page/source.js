@@ -13,7 +13,7 @@ function lineTable(data) {
     const lines = new Map();
     const at = number => {
         if (!lines.has(number))
-            lines.set(number, { self: 0, total: 0, then: 0, isMeant: false, calls: 0, baseCalls: 0, count: null, state: -1, branches: 0, conditions: 0, function: -1 });
+            lines.set(number, { self: 0, total: 0, then: 0, hasBase: false, isMeant: false, calls: 0, baseCalls: 0, count: null, state: -1, branches: 0, conditions: 0, function: -1 });
         return lines.get(number);
     };
     const t = data.time, c = data.coverage, b = data.before;
@@ -26,7 +26,7 @@ function lineTable(data) {
         line.function = t.entry[i] || line.function < 0 ? t.function[i] : line.function;
     }
     for (let i = 0; b && i < b.line.length; i++)
-        Object.assign(at(b.line[i]), { then: b.self[i], baseCalls: Number(b.calls[i]), isMeant: b.meant[i] > 0 });
+        Object.assign(at(b.line[i]), { hasBase: true, then: b.self[i], baseCalls: Number(b.calls[i]), isMeant: b.meant[i] > 0 });
     for (let i = 0; c && i < c.line.length; i++) {
         const line = at(c.line[i]);
         Object.assign(line, { state: c.state[i], count: c.count[i], branches: c.branches[i], conditions: c.conditions[i] });

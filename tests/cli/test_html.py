@@ -116,8 +116,8 @@ int main(int argc, char **)
 """
 
 
-def moved_program(folder, name, more, within):
-    """MOVED with 10 samples on `same` and 30 on `longer`, and a profile of the first ones alone."""
+def moved_program(folder, name, more, within, same=10):
+    """MOVED with 10 samples (or so many) on `same` and 30 on `longer`, and a profile of the first ones alone."""
     Path(folder, name).mkdir()
     Path(folder, name, "p.c").write_text(MOVED.format(more=more, within=within))
     subprocess.run([*CC, "-g", "-O0", "-o", f"../{name}.program", "p.c"], cwd=Path(folder, name), check=True)
@@ -125,7 +125,7 @@ def moved_program(folder, name, more, within):
     where = {fields[3]: int(fields[0], 16) for fields in map(str.split, found.splitlines()) if len(fields) == 4}
     low = min(where["same"], where["longer"])
     bins = [0] * (abs(where["same"] - where["longer"]) // 2 + 1)
-    bins[(where["same"] - low) // 2], bins[(where["longer"] - low) // 2] = 10, 30
+    bins[(where["same"] - low) // 2], bins[(where["longer"] - low) // 2] = same, 30
     Path(folder, f"{name}.gmon").write_bytes(gmon([(low, low + 2 * len(bins), bins)]))
     bins[(where["longer"] - low) // 2] = 0
     Path(folder, f"{name}.same.gmon").write_bytes(gmon([(low, low + 2 * len(bins), bins)]))

@@ -469,7 +469,7 @@ async function checkDeltas(visit, name, { file, cells, remark }) {
         same(await visit.page.textContent(`.lines .line[aria-rowindex="${Number(line) + 1}"] .delta`), text, `${name}: change of line ${line}`);
     ok((await visit.page.textContent("main")).includes(remark), `${name}: ${remark}`);
     await visit.press("c");
-    const changed = Object.entries(cells).find(([, text]) => text.includes("new"))[0];
+    const changed = Object.entries(cells).find(([, text]) => text.startsWith("+"))[0];
     same(visit.address().line, changed, `${name}: c goes to the line whose time differs`);
 }
 
