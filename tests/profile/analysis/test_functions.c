@@ -99,48 +99,74 @@ CASE(test_times)
 
 /* Code after a label without a size, and whether that leads to `rest`, whose symbol was stripped.
  */
-static const struct {
+struct label {
     const char *code;
     bool leads;
-} LABELS[] = {
-    {"ret", false},
-    {"jmp other", false},
-    {"1: dec %ecx; jnz 1b; ret", false},
-    {"jz rest; ret", true},
-    {"jz 1f; ret; .fill 8, 1, 0x90; 1: jmp rest", true},
-    {"nop", true},        /* goes on */
-    {"call other", true}, /* likewise, as it may return */
-    {"jmp *%rax", true},  /* anywhere */
-    {"ud2", true},        /* likewise */
 };
 
-CASE(test_labels_without_a_size)
+/* `tools` is what the names of the machine's compiler and objcopy begin with. */
+static void check_labels(const char *tools, const char *padding, const struct label *labels,
+                         size_t len)
 {
-    (void)state;
-    need("gcc");
-    if (!run("test $(uname -m) = x86_64"))
-        SKIPPED("x86-64 alone: elsewhere code is not followed for this");
-    for (size_t i = 0; i < sizeof LABELS / sizeof *LABELS; i++) {
+    for (size_t i = 0; i < len; i++) {
         char source[512];
         struct fixture b = {0};
         snprintf(source, sizeof source,
-                 ".text\n.globl tiny, rest, other\ntiny: %s\n.fill 32, 1, 0x90\n"
-                 "rest: mov $60, %%eax\nsyscall\nret\nother: ret\n",
-                 LABELS[i].code);
+                 ".text\n.globl tiny, rest, other\ntiny: %s\n%s\nrest: nop\nret\nother: ret\n",
+                 labels[i].code, padding);
         write_text("tiny.s", source);
-        assert_true(run("gcc -nostdlib -static -Wl,-e,tiny tiny.s -o tiny"));
+        assert_true(run("%sgcc -nostdlib -static -Wl,-e,tiny tiny.s -o tiny", tools));
         b.object = opened("tiny", NULL);
         uint64_t rest = symbol_named(b.object, "rest")->address;
         object_close(b.object);
-        assert_true(run("objcopy --strip-symbol=rest tiny"));
+        assert_true(run("%sobjcopy --strip-symbol=rest tiny", tools));
         b.object = opened("tiny", NULL);
         functions_native(&b.functions, b.object, &b.arena);
         uint32_t found = functions_find(&b.functions, rest), tiny = nth(&b, "tiny", 0);
-        if (found != (LABELS[i].leads ? tiny : NO_FUNCTION))
-            fail_msg("%s: %d", LABELS[i].code, (int)found);
+        if (found != (labels[i].leads ? tiny : NO_FUNCTION))
+            fail_msg("%s: %d", labels[i].code, (int)found);
         assert_int_equal(functions_find(&b.functions, b.functions.at[tiny].start), tiny);
         end(&b);
     }
+}
+
+CASE(test_labels_without_a_size)
+{
+    static const struct label LABELS[] = {
+        {"ret", false},
+        {"jmp other", false},
+        {"1: dec %ecx; jnz 1b; ret", false},
+        {"jz rest; ret", true},
+        {"jz 1f; ret; .fill 8, 1, 0x90; 1: jmp rest", true},
+        {"nop", true},        /* goes on */
+        {"call other", true}, /* likewise, as it may return */
+        {"jmp *%rax", true},  /* anywhere */
+        {"ud2", true},        /* likewise */
+    };
+    (void)state;
+    need("gcc");
+    if (!run("test $(uname -m) = x86_64"))
+        SKIPPED("the code is x86-64's");
+    check_labels("", ".fill 32, 1, 0x90", LABELS, sizeof LABELS / sizeof *LABELS);
+}
+
+CASE(test_labels_of_aarch64)
+{
+    static const struct label LABELS[] = {
+        {"ret", false},
+        {"b other", false},
+        {"1: subs x0, x0, #1; b.ne 1b; ret", false},
+        {"cbz x0, rest; ret", true},
+        {"tbz x0, #3, 1f; ret; nop; 1: b rest", true},
+        {"nop", true},
+        {"bl other", true},
+        {"br x16", true},
+        {"brk #1", true},
+    };
+    (void)state;
+    need("aarch64-linux-gnu-gcc");
+    check_labels("aarch64-linux-gnu-", ".fill 8, 4, 0xd503201f", LABELS,
+                 sizeof LABELS / sizeof *LABELS);
 }
 
 int main(void)
