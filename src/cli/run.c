@@ -86,7 +86,6 @@ static bool run_take_pids(void *target, const struct option_row *row, const char
     }
 }
 
-/* Those from --repeat on are of a series; run_check_series() says which need it. */
 /* --coverage[=FILE]: files are FILE.PID.profraw, by default named after the program, in the current
  * folder. What would be recorded otherwise is not: counters are read, and nothing is sampled. */
 static bool run_take_coverage(void *target, const struct option_row *row, const char *value,
@@ -159,6 +158,7 @@ static const struct option_row OPTIONS[] = {
      "time between readings, for processes that are killed (default: 200)",
      FILLS(struct run_request, coverage_interval), .most = 3600000},
     {0, "no-report", NULL, "record only; print no report", FILLS(struct run_request, no_report)},
+    /* From here on they are of a series; run_check_series() says which need it. */
     {0, "repeat", "N", "record N runs, and report their mean", FILLS(struct run_request, repeat),
      ALSO_SETS(struct run_request, has_repeat), .least = 1, .most = MOST_RUNS},
     {0, "warm-up", "[N]", "run N times first without recording (default: 1)",
@@ -581,8 +581,10 @@ static int run_run(const struct command *self, int argc, char **argv, struct out
         else if (r.output && r.coverage) /* one of them would name nothing */
             err_set(e, "-o and %s both say where the coverage goes",
                     r.covers_blocks ? "--cover-blocks=FILE" : "--coverage=PREFIX");
-        else
+        else {
+            r.coverage = r.coverage ? r.coverage : r.output;
             status = r.covers_blocks ? run_with_blocks(&r, out, e) : run_with_coverage(&r, e);
+        }
     } else if (end == OPTIONS_READ && run_check_request(&r, e) && run_take_rank(&r, e)) {
         if (run_apart(&r, &status))
             status = r.repeat ? run_series(&r, out, e) : run_one(&r, out, e);

@@ -73,12 +73,10 @@ static void counters_tell_rest(const struct live_counters_result *r, uint64_t in
 int run_with_coverage(const struct run_request *r, struct err *e)
 {
     struct live_counters_result result;
-    struct live_counters_request request = {.argv = r->argv,
-                                            .output = r->coverage ? r->coverage
-                                                      : r->output ? r->output
-                                                                  : path_base_name(r->argv[0]),
-                                            .interval_ms =
-                                                r->coverage_interval ? r->coverage_interval : 200};
+    struct live_counters_request request = {
+        .argv = r->argv,
+        .output = r->coverage ? r->coverage : path_base_name(r->argv[0]),
+        .interval_ms = r->coverage_interval ? r->coverage_interval : 200};
     struct out aside;
     struct err ignored;
     if (!proc_is_mounted(e))
@@ -295,9 +293,8 @@ int run_with_blocks(const struct run_request *r, struct out *out, struct err *e)
         return EXIT_BAD;
     struct covered_blocks blocks;
     struct arena a = {0};
-    const char *path = r->coverage ? r->coverage
-                       : r->output ? r->output
-                                   : arena_printf(&a, "%s.info", path_base_name(r->argv[0]));
+    const char *path =
+        r->coverage ? r->coverage : arena_printf(&a, "%s.info", path_base_name(r->argv[0]));
     bool ok = cover_blocks_run(r->argv, r->covers_libraries, &blocks, e), has_any = false;
     for (size_t i = 0; i < blocks.objects.len; i++)
         has_any |= blocks.objects.at[i].blocks.all.len != 0;

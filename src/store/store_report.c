@@ -116,12 +116,17 @@ static int store_decimals(const char *unit, double least_error)
     return least_error > 0 ? text_error_decimals(least_error) : is_time ? 3 : 2;
 }
 
+/* The smaller of two errors; 0 is none. */
+static double store_lesser_error(double least, double error)
+{
+    return error > 0 && (!(least > 0) || error < least) ? error : least;
+}
+
 static double store_series_error(const struct store_series *s)
 {
     double least = 0;
     for (size_t i = 0; i < s->points.len; i++)
-        if (s->points.at[i].error > 0 && (!(least > 0) || s->points.at[i].error < least))
-            least = s->points.at[i].error;
+        least = store_lesser_error(least, s->points.at[i].error);
     return least;
 }
 
@@ -406,8 +411,7 @@ static void diff_text(struct out *out, const struct store_diff *d, size_t limit)
     static const uint8_t AMOUNTS[] = {DIFF_OLD, DIFF_NEW, DIFF_CHANGE, DIFF_ERROR};
     double least = d->total.error;
     for (size_t i = 0; i < d->rows.len; i++)
-        if (d->rows.at[i].error > 0 && (!(least > 0) || d->rows.at[i].error < least))
-            least = d->rows.at[i].error;
+        least = store_lesser_error(least, d->rows.at[i].error);
     for (size_t i = 0; i < sizeof AMOUNTS; i++)
         text_column(&l, AMOUNTS[i], 10, store_decimals(d->unit, least));
     text_name(out, d->old);

@@ -94,8 +94,8 @@ static bool step_behind_clone(struct walker *w, bool *is_new)
 
 /* A return address in its register that leads to code with tables was left there by our caller:
  * calls of our own would have left one that leads to us, and we have none. Wherever it leads, it is
- * our caller's where the instruction at pc says so. How much of the stack we
- * have taken is another matter: a back chain says so, and the instruction at pc may. */
+ * our caller's where the instruction at pc says so. How much of the stack we have taken is another
+ * matter: a back chain says so, and the instruction at pc may. */
 static bool step_by_ra_register(struct walker *w)
 {
     const struct arch *a = w->arch;

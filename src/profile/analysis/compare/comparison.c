@@ -607,7 +607,8 @@ static struct amount sample_amount(const struct summary *s, double self, bool ha
 void sample_changes_judge(struct sample_change *at, size_t len, const struct summary *old,
                           const struct summary *new)
 {
-    bool has_times = old->rate > 0 && new->rate > 0 && old->dimension &&new->dimension &&
+    bool has_times = old->rate > 0 && new->rate > 0 &&
+                     old->dimension != NULL &&new->dimension != NULL &&
                      !strcmp(old->dimension, new->dimension);
     double least = LEAST_CHANGE * (has_times ? old->samples / old->rate : 1);
     struct arena scratch = {0};
