@@ -789,6 +789,22 @@ class Names(unittest.TestCase):
             shares, _ = self.imported("objects", f"{first}\t  55d0 in(int (*)(char)) const+0x10 ({name})\n\t  55e0 main ({name})\n\n")
             self.assertEqual(shares, {"in(int (*)(char)) const": 100}, name)
 
+    def test_perf_script_of_any_thread(self):
+        """Threads without a name; fields that were added or left out; records among the samples; a thread's program."""
+        stack = "\t    55d0 {}+0x10 (/bin/p)\n\t    55e0 main+0x1 (/usr/lib/libc.so.6)\n\n"
+        record = "p  12 1.4: PERF_RECORD_{}\n"
+        records = "".join(map(record.format, ("MMAP2 12/12: [0x55(0x1000) @ 0 fe:01 12 0]: r-xp /bin/p",
+                                              "COMM exec: p:12/12", "COMM: p:12/12", "LOST lost 7",
+                                              "EXIT(12:12):(12:12)")))
+        for first in (" 12 1.5:     {} cycles: \n", "p 12 K     1.5:  {} cycles: \n",
+                      "p 12 [003] .N.. 1.5: {} cycles: \n", "12 1.5: {} cycles: \n", " 12    {} cycles: \n",
+                      "a b (c) 7 12 1.5: {} cycles: \n"):
+            text = records + first.format(3000) + stack.format("inner") + records + first.format(1000) + stack.format("other")
+            shares, head = self.imported("any", text)
+            self.assertEqual(shares, {"inner": 75, "other": 25}, first)
+            self.assertIn("records that the kernel had no room for (14)", head)
+            self.assertRegex(head, r"Program +/bin/p\n")
+
     def test_counts_of_a_group(self):
         """`perf record -e '{a,b}:S'`: b has no samples, its counts are read with each of a. Of threads that inherit
         them, each has its own."""

@@ -369,8 +369,8 @@ static int named_by_place(const void *left, const void *right)
     return (l->start > r->start) - (l->start < r->start);
 }
 
-/* The object of the command's name, which the kernel has cut; else the first. Names in brackets
- * ([kernel.kallsyms], [vdso]) are the last to be taken for a program. */
+/* The object of the command's name, which the kernel has cut; else the first. Libraries and names
+ * in brackets ([kernel.kallsyms], [vdso]) are the last to be taken for a program. */
 static uint32_t named_program(const struct recording *r, const char *name)
 {
     uint32_t first = RECORDING_NONE;
@@ -382,7 +382,8 @@ static uint32_t named_program(const struct recording *r, const char *name)
         bool is_it = len && (!strcmp(base, name) || (len == 15 && !strncmp(base, name, len)));
         if (is_it)
             return i;
-        first = *base == '[' && first != RECORDING_NONE ? first : i;
+        bool is_other = *base == '[' || path_is_library(base);
+        first = is_other && first != RECORDING_NONE ? first : i;
     }
     return first;
 }

@@ -4,9 +4,11 @@
  *             ADDRESS SYMBOL+0xOFFSET (OBJECT)
  *
  * The time may be missing (-F without it); then the line is one that ends in EVENT and a colon.
- * Other fields that are not there by default are not known. Samples without period count one each.
- * A blank line ends a sample that has frames; one after the first line does not. Lines that are
- * neither a sample nor a frame are counted as lost, unless no sample can be taken.
+ * The command may be missing, as a thread may have an empty name, and a word of flags (-F +misc)
+ * may stand in front of the time. Other fields that are not there by default are not known. Samples
+ * without period count one each. A blank line ends a sample that has frames; one after the first
+ * line does not. Lines that are neither a sample nor a frame are counted as lost, unless no sample
+ * can be taken; records that perf shows among the samples (--show-mmap-events) are passed over.
  *
  * Refused: files with NUL bytes, and numbers whose sum exceeds 64 bits. Of a stack the innermost
  * 4,096 frames are kept. Cost: linear in the bytes; a sample's frames are kept until it ends,
@@ -45,10 +47,12 @@ static struct text_span script_word(struct text_span *s)
     return word;
 }
 
-/* PID or PID/TID, and perhaps [CPU] after it; names of commands have blanks. */
+/* PID or PID/TID, and perhaps [CPU] and flags after it; names of commands have blanks. */
 static bool script_take_command(struct text_span s, struct script_head *out)
 {
     struct text_span word = text_take_last_word(&s);
+    if (word.at < word.end && (*word.at < '0' || *word.at > '9') && *word.at != '[')
+        word = text_take_last_word(&s);
     if (word.at < word.end && *word.at == '[')
         word = text_take_last_word(&s);
     out->command = s;
@@ -60,7 +64,7 @@ static bool script_take_command(struct text_span s, struct script_head *out)
         if (!text_take_u64(&word, &out->tid))
             return false;
     }
-    return word.at == word.end && s.at < s.end && out->pid <= UINT32_MAX && out->tid <= UINT32_MAX;
+    return word.at == word.end && out->pid <= UINT32_MAX && out->tid <= UINT32_MAX;
 }
 
 /* "250000 cpu-clock:ppp: 55d0 main+0x10 (/bin/x)" after the time. */
@@ -113,7 +117,19 @@ static bool script_head(struct text_span line, struct script_head *out)
     return script_timeless(line, out);
 }
 
-/* The first line that is no comment must be a sample's. */
+/* What happened beside the samples, which perf shows on request:
+ *
+ *     prog  123 100.000001: PERF_RECORD_COMM exec: prog:123/123
+ *
+ * Frames, which are indented by a tab, may have any name. */
+static bool script_is_record(struct text_span line)
+{
+    static const char MARK[] = " PERF_RECORD_";
+    return line.at < line.end && *line.at != '\t' &&
+           memmem(line.at, text_len(line), MARK, sizeof MARK - 1);
+}
+
+/* The first line that is neither a comment nor a record must be a sample's. */
 bool perf_script_probe(struct bytes first)
 {
     struct text_lines lines = text_lines_over(first);
@@ -122,7 +138,7 @@ bool perf_script_probe(struct bytes first)
     if (!text_is_text(first))
         return false;
     while (text_lines_take(&lines, &line))
-        if (line.at < line.end && *line.at != '#')
+        if (line.at < line.end && *line.at != '#' && !script_is_record(line))
             return script_head(line, &head);
     return false;
 }
@@ -140,6 +156,7 @@ struct script {
     bool has_head, has_frames;
     VEC(struct script_frame) frames; /* innermost first */
     uint64_t cut, odd, first_odd;    /* frames; lines, and the first one's number */
+    uint64_t lost;                   /* records that the kernel had no room for */
 };
 
 /* "SYMBOL+0x12 (OBJECT)" or "FUNCTION (inlined)", after the address. The object is what the last
@@ -220,13 +237,24 @@ static bool script_end_sample(struct script *s)
     return named_run_sample(&s->n, thread, event, node, h->period, 1);
 }
 
+/* "PERF_RECORD_LOST lost 12". */
+static void script_record(struct script *s, struct text_span line)
+{
+    struct text_span number = text_take_last_word(&line), word = text_take_last_word(&line);
+    uint64_t lost;
+    if (text_begins(word, "lost") && text_take_u64(&number, &lost))
+        s->lost += lost;
+}
+
 /* false: the weights have no sum any more. */
 static bool script_line(struct script *s, struct text_span line, uint64_t number)
 {
     struct script_head head;
     if (line.at == line.end && s->has_head && !s->frames.len)
         return true;
-    if (line.at == line.end || *line.at == '#')
+    if (script_is_record(line))
+        script_record(s, line);
+    if (line.at == line.end || *line.at == '#' || script_is_record(line))
         return script_end_sample(s);
     if (script_head(line, &head)) {
         if (!script_end_sample(s))
@@ -259,6 +287,8 @@ bool perf_script_read(struct bytes in, const char *name, struct recording *out, 
         ok = err_in(e, name, "line %" PRIu64 " is neither a sample nor a frame", s.first_odd);
     if (s.odd)
         named_run_lose(&s.n, "lines that are neither a sample nor a frame", s.odd);
+    if (s.lost)
+        named_run_lose(&s.n, "records that the kernel had no room for", s.lost);
     if (s.cut)
         named_run_lose(&s.n, "frames of stacks that are deeper than 4,096", s.cut);
     named_run_finish(&s.n);
