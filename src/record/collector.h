@@ -172,8 +172,9 @@ enum collector_probe {
 };
 
 /* Looks have weights among themselves, in no unit: the CPU time that each kind of look stands for;
- * `event` is ignored. At the end they divide the first event's time in the kernel. */
-void collector_probe(struct collector *c, const struct collector_sample *s,
+ * `event` is ignored. At the end they divide the first event's time in the kernel. Returns
+ * whether the stack goes on beyond the bytes of it that are there. */
+bool collector_probe(struct collector *c, const struct collector_sample *s,
                      enum collector_probe kind);
 
 /* The factor for the weights of first-period samples at the end: the time that they stand for is

@@ -496,12 +496,12 @@ void collector_sample_at(struct collector *c, const struct collector_sample *s,
 }
 
 /* Probes of user code need no stack: only their number matters. */
-void collector_probe(struct collector *c, const struct collector_sample *s,
+bool collector_probe(struct collector *c, const struct collector_sample *s,
                      enum collector_probe kind)
 {
     uint32_t thread = collector_thread(c, s->pid, s->tid, s->at_ns);
     if (!collector_counts(c, c->threads.at[thread].process, s->at_ns))
-        return;
+        return false;
     struct collector_place place = {.node = RECORDING_ROOT};
     if (kind != COLLECTOR_PROBE_USER)
         place = collector_place(c, s);
@@ -513,6 +513,7 @@ void collector_probe(struct collector *c, const struct collector_sample *s,
                                          .node = place.node,
                                          .labels = s->labels,
                                          .weight = s->weight});
+    return place.is_deep && !place.is_whole;
 }
 
 void collector_sample(struct collector *c, const struct collector_sample *s)

@@ -28,7 +28,7 @@ static struct {
     uint32_t calls, users;
 } seen;
 
-void collector_probe(struct collector *c, const struct collector_sample *s,
+bool collector_probe(struct collector *c, const struct collector_sample *s,
                      enum collector_probe kind)
 {
     bool is_call = s->syscall >= 0;
@@ -45,6 +45,7 @@ void collector_probe(struct collector *c, const struct collector_sample *s,
     }
     seen.calls += s->syscall == SYS_read;
     seen.users += !is_call;
+    return false;
 }
 
 static void nap(void)
@@ -74,7 +75,7 @@ CASE(a_program_is_looked_at_and_does_not_notice)
     close(memory);
     await_rounds(1);
     struct collector *c = stub_collector_new(stderr);
-    struct ptrace_places *p = ptrace_places_new(RATE);
+    struct ptrace_places *p = ptrace_places_new(RATE, &(struct ptrace_reader){0});
     assert_non_null(p);
     ptrace_places_child(p, seen.child);
     ptrace_places_begin(p, seen.child, seen.child, 0);

@@ -13,6 +13,10 @@
  * The ring is written from its end backwards, and over what is old: the newest record is where
  * data_head points. Nothing in it is ours to write.
  *
+ * A user who may not have such events has looks from ptrace_places.c, which stops threads that run
+ * and has their registers: here the list of those that are wanted and the reading are the same, but
+ * there is neither a ring nor a thread of ours.
+ *
  * Looks come at random times, by a timer on a CPU on which such a thread was seen last. A thread
  * that loses its CPU then is at a place that nothing but chance has chosen, or at the end of the
  * call that it was in, as the kernel gives way there. Looks at threads that wait for a CPU, or in a
@@ -53,19 +57,19 @@ enum {
     LEAST_SLEEP_NS = 20000,
     LONGEST_PERIODS = 8,           /* between two looks */
     WANTED_NS = 100 * 1000 * 1000, /* after the last request */
-    LEAST_ROOM = 256 << 10,        /* bytes of a stack */
     MOST_KEPT = 64 << 20,          /* bytes that were not taken yet; more is forgotten */
     MOST_SPARE = 16,               /* rooms for stacks, to be used again */
     PART = 64 << 10,               /* read at once */
     PARTS = 64,
-    MEAN = 8,   /* looks, of what they take */
-    SHARE = 64, /* of the time between looks, one part in so many is for them */
+    MEAN = 8,                      /* looks, of what they take */
+    SHARE = 64,                    /* of the time between looks, one part in so many is for them */
+    UNUSED_NS = 100 * 1000 * 1000, /* of that time, at most, for looks that come close together */
     MOST_RECORD = 1024,
 };
 
 struct looked_thread {
     pid_t pid, tid;
-    int fd;
+    int fd;        /* -1: others stop it */
     uint8_t *ring; /* a page of the kernel's, and one of records */
     uint64_t until_ns;
     uint64_t seen_head; /* of the ring, at the last look */
@@ -91,6 +95,7 @@ struct deep_looks {
     VEC(struct looks_room) spare;
     size_t kept, wanted_room; /* bytes */
     bool is_idle;             /* until `wake` is written */
+    bool is_stopping;         /* others stop the threads, and look */
     int end, wake;            /* eventfds */
     struct perf_layout layout;
     size_t page;
@@ -127,6 +132,8 @@ static int looks_open(const struct deep_looks *l, pid_t tid)
 
 static void looks_close(const struct deep_looks *l, const struct looked_thread *t)
 {
+    if (t->fd < 0)
+        return;
     munmap(t->ring, 2 * l->page);
     close(t->fd);
 }
@@ -202,6 +209,22 @@ static size_t looks_read_stack(pid_t tid, uint64_t sp, struct looks_room room)
     return len + proc_read_stack(tid, sp + len, room.at + len, left < PART ? left : PART);
 }
 
+/* Adds what was read into our room to the list. */
+static void looks_keep(struct deep_looks *l, const struct looked_thread *t, uint64_t at_ns,
+                       const struct unwind_registers *registers, size_t len)
+{
+    struct deep_look look = {.pid = t->pid,
+                             .tid = t->tid,
+                             .at_ns = at_ns,
+                             .registers = *registers,
+                             .stack = {l->room.at, len},
+                             .room = l->room.size};
+    vec_push(&l->seen.at, look);
+    l->kept += look.room;
+    l->read_len = len;
+    l->room = (struct looks_room){0};
+}
+
 /* With the lock held. */
 static bool looks_look_at(struct deep_looks *l, struct looked_thread *t, uint64_t since_ns)
 {
@@ -215,17 +238,8 @@ static bool looks_look_at(struct deep_looks *l, struct looked_thread *t, uint64_
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (!len || looks_head(t) != head)
         return false;
-    struct deep_look look = {.pid = t->pid,
-                             .tid = t->tid,
-                             .at_ns = now,
-                             .registers = sample.registers,
-                             .stack = {l->room.at, len},
-                             .room = l->room.size};
     t->seen_head = head;
-    vec_push(&l->seen.at, look);
-    l->kept += look.room;
-    l->read_len = len;
-    l->room = (struct looks_room){0};
+    looks_keep(l, t, now, &sample.registers, len);
     return true;
 }
 
@@ -256,24 +270,31 @@ static void looks_make_room(struct deep_looks *l, size_t room)
 
 /* --- when and where -------------------------------------------------------------------------- */
 
-/* Switches events of threads off that are not wanted any more, which costs them nothing then. Moves
- * us to the CPU of one that is, which takes it from that or from another one there; false: none is.
- * With the lock held. */
-static bool looks_choose(struct deep_looks *l)
+/* Switches events of threads off that are not wanted any more, which costs them nothing then.
+ * Chooses the CPU of one that is; returns how many are. With the lock held. */
+static size_t looks_wanted(struct deep_looks *l, uint32_t *cpu)
 {
     uint64_t now = clock_now();
     size_t wanted = 0;
-    uint32_t cpu = 0;
     for (size_t i = 0; i < l->threads.len; i++) {
         struct looked_thread *t = &l->threads.at[i];
         if (t->is_on && t->until_ns < now)
-            t->is_on = ioctl(t->fd, PERF_EVENT_IOC_DISABLE, 0) != 0;
+            t->is_on = t->fd >= 0 && ioctl(t->fd, PERF_EVENT_IOC_DISABLE, 0);
         if (!t->is_on)
             continue;
         wanted++;
         if (random_part(&l->random) * (double)wanted <= 1)
-            cpu = t->cpu;
+            *cpu = t->cpu;
     }
+    return wanted;
+}
+
+/* Moves us to the CPU of a thread that is wanted, which takes it from that or from another one
+ * there; false: none is. With the lock held. */
+static bool looks_choose(struct deep_looks *l)
+{
+    uint32_t cpu = 0;
+    size_t wanted = looks_wanted(l, &cpu);
     if (wanted && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &l->cpus)) {
         cpu_set_t one;
         CPU_ZERO(&one);
@@ -356,13 +377,53 @@ static void *looks_run(void *context)
     return NULL;
 }
 
+static struct looked_thread *looks_find(struct deep_looks *l, pid_t tid)
+{
+    for (size_t i = 0; i < l->threads.len; i++)
+        if (l->threads.at[i].tid == tid)
+            return &l->threads.at[i];
+    return NULL;
+}
+
+/* --- for those who stop threads --------------------------------------------------------------- */
+
+/* The room is made before the thread stands. */
+bool deep_looks_prepare(struct deep_looks *l)
+{
+    uint32_t cpu;
+    pthread_mutex_lock(&l->lock);
+    bool is_wanted = looks_wanted(l, &cpu);
+    size_t room = l->wanted_room;
+    pthread_mutex_unlock(&l->lock);
+    if (is_wanted)
+        looks_make_room(l, room);
+    return is_wanted;
+}
+
+/* Looks are further apart where stacks take long to read, as a thread stands meanwhile: what was
+ * not used up of late may be used now. */
+size_t deep_looks_stopped(struct deep_looks *l, pid_t tid, const struct unwind_registers *registers)
+{
+    uint64_t now = clock_now(), begin = clock_own_cpu();
+    size_t len = 0;
+    pthread_mutex_lock(&l->lock);
+    const struct looked_thread *t = looks_find(l, tid);
+    if (l->next_ns + UNUSED_NS < now)
+        l->next_ns = now - UNUSED_NS;
+    if (t && t->is_on && l->room.size && l->kept < MOST_KEPT && now >= l->next_ns) {
+        len = looks_read_stack(tid, registers->at[arch_own()->sp], l->room);
+        if (len)
+            looks_keep(l, t, now, registers, len);
+        l->next_ns += (clock_own_cpu() - begin) * SHARE;
+    }
+    pthread_mutex_unlock(&l->lock);
+    return len;
+}
+
 /* --- for the monitor ------------------------------------------------------------------------- */
 
-struct deep_looks *deep_looks_new(uint32_t rate)
+static struct deep_looks *looks_new(const struct arch *arch)
 {
-    const struct arch *arch = arch_own();
-    if (!arch_has_stacks(arch) || !rate)
-        return NULL;
     struct deep_looks *l = calloc(1, sizeof *l);
     if (!l)
         memory_exhausted(sizeof *l);
@@ -373,9 +434,27 @@ struct deep_looks *deep_looks_new(uint32_t rate)
                                      .has_trailer = true};
     l->page = (size_t)sysconf(_SC_PAGESIZE);
     l->random = clock_now() | 1;
+    l->end = l->wake = -1;
+    pthread_mutex_init(&l->lock, NULL);
+    return l;
+}
+
+struct deep_looks *deep_looks_new_stopping(void)
+{
+    if (!arch_has_stacks(arch_own()))
+        return NULL;
+    struct deep_looks *l = looks_new(arch_own());
+    l->is_stopping = l->is_ended = true;
+    return l;
+}
+
+struct deep_looks *deep_looks_new(uint32_t rate)
+{
+    if (!arch_has_stacks(arch_own()) || !rate)
+        return NULL;
+    struct deep_looks *l = looks_new(arch_own());
     l->full_period_ns = SECOND / (rate < MOST_RATE ? rate : MOST_RATE);
     l->is_idle = true;
-    pthread_mutex_init(&l->lock, NULL);
     l->end = eventfd(0, EFD_CLOEXEC);
     l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (l->end >= 0 && l->wake >= 0) {
@@ -392,37 +471,37 @@ struct deep_looks *deep_looks_new(uint32_t rate)
     return NULL;
 }
 
-static struct looked_thread *looks_find(struct deep_looks *l, pid_t tid)
-{
-    for (size_t i = 0; i < l->threads.len; i++)
-        if (l->threads.at[i].tid == tid)
-            return &l->threads.at[i];
-    return NULL;
-}
-
 static void looks_remove(struct deep_looks *l, struct looked_thread *t)
 {
     looks_close(l, t);
     *t = l->threads.at[--l->threads.len];
 }
 
-/* Makes place for a thread and opens its event; NULL: it cannot, or too many are wanted. */
+/* Opens the thread's event; false: it cannot. */
+static bool looks_watch(const struct deep_looks *l, struct looked_thread *t)
+{
+    if ((t->fd = looks_open(l, t->tid)) < 0)
+        return false;
+    void *ring = mmap(NULL, 2 * l->page, PROT_READ, MAP_SHARED, t->fd, 0);
+    if (ring == MAP_FAILED) {
+        close(t->fd);
+        return false;
+    }
+    int cpu = proc_thread_place(t->pid, t->tid);
+    t->ring = ring;
+    t->cpu = cpu > 0 ? (uint32_t)cpu : 0;
+    return true;
+}
+
+/* Makes place for a thread; NULL: it cannot be watched, or too many are wanted. */
 static struct looked_thread *looks_add(struct deep_looks *l, pid_t pid, pid_t tid)
 {
-    struct looked_thread t = {.pid = pid, .tid = tid};
+    struct looked_thread t = {.pid = pid, .tid = tid, .fd = -1};
     for (size_t i = 0; i < l->threads.len && l->threads.len == MOST_THREADS; i++)
         if (!l->threads.at[i].is_on)
             looks_remove(l, &l->threads.at[i]);
-    if (l->threads.len == MOST_THREADS || (t.fd = looks_open(l, tid)) < 0)
+    if (l->threads.len == MOST_THREADS || !(l->is_stopping || looks_watch(l, &t)))
         return NULL;
-    void *ring = mmap(NULL, 2 * l->page, PROT_READ, MAP_SHARED, t.fd, 0);
-    if (ring == MAP_FAILED) {
-        close(t.fd);
-        return NULL;
-    }
-    int cpu = proc_thread_place(pid, tid);
-    t.ring = ring;
-    t.cpu = cpu > 0 ? (uint32_t)cpu : 0;
     vec_push(&l->threads, t);
     return &l->threads.at[l->threads.len - 1];
 }
@@ -437,9 +516,9 @@ bool deep_looks_want(struct deep_looks *l, pid_t pid, pid_t tid, size_t room)
         t = looks_add(l, pid, tid);
     if (t) {
         t->until_ns = clock_now() + WANTED_NS;
-        is_on = t->is_on = t->is_on || !ioctl(t->fd, PERF_EVENT_IOC_ENABLE, 0);
+        t->is_on = t->is_on || t->fd < 0 || !ioctl(t->fd, PERF_EVENT_IOC_ENABLE, 0);
+        is_on = t->is_on;
     }
-    room = room > LEAST_ROOM ? room : LEAST_ROOM;
     l->wanted_room = room > l->wanted_room ? room : l->wanted_room;
     bool is_idle = l->is_idle && is_on;
     l->is_idle &= !is_idle;

@@ -18,6 +18,18 @@ struct deep_looks;
 /* NULL: it cannot. At most `rate` looks a second. The kernel must be one that may be sampled. */
 struct deep_looks *deep_looks_new(uint32_t rate);
 
+/* The same for one that may not: threads are stopped by somebody else, who calls the two functions
+ * below, both from one thread. */
+struct deep_looks *deep_looks_new_stopping(void);
+
+/* Before a thread is stopped: whether any is wanted. */
+bool deep_looks_prepare(struct deep_looks *l);
+
+/* The thread stands, with these registers: its stack is read if it is wanted. Returns how many
+ * bytes that has, as far as there was room; 0: it was not read. */
+size_t deep_looks_stopped(struct deep_looks *l, pid_t tid,
+                          const struct unwind_registers *registers);
+
 /* What one has shown. */
 struct deep_look {
     pid_t pid, tid;

@@ -18,6 +18,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "record/clocks.h"
 
 #include <stdlib.h>
 
@@ -25,10 +26,11 @@
 static const uint64_t LONGEST_NS = UINT64_C(2000000000);
 
 enum {
-    MOST_WAITING = 2048,  /* samples of one thread */
-    MOST_ROOM = 16 << 20, /* bytes of a stack that are read */
-    ROOM_GROWS = 16,      /* times, where it was too little */
-    MISSES = 3,           /* looks in a row without an outer end, for a pause */
+    MOST_WAITING = 2048,    /* samples of one thread */
+    LEAST_ROOM = 256 << 10, /* bytes of a stack that are read, at first */
+    MOST_ROOM = 16 << 20,
+    ROOM_GROWS = 16, /* times, where it was too little */
+    MISSES = 3,      /* looks in a row without an outer end, for a pause */
     FIRST_PAUSE_NS = 500 * 1000 * 1000,
     MOST_PAUSES = 6, /* times that a pause is longer than the one before */
     /* Of `call`. */
@@ -211,6 +213,23 @@ bool deep_stacks_sampled(struct deep_stacks *d, const struct collector_sample *s
     return true;
 }
 
+/* Whether a stack had too little room; the next ones get more. */
+static bool deep_room_was_small(struct deep_stacks *d, size_t len, size_t room)
+{
+    if (len < room || room >= MOST_ROOM)
+        return false;
+    if (room >= d->room)
+        d->room = room * ROOM_GROWS < MOST_ROOM ? room * ROOM_GROWS : MOST_ROOM;
+    return true;
+}
+
+void deep_stacks_cut(struct deep_stacks *d, pid_t pid, pid_t tid, size_t len)
+{
+    deep_room_was_small(d, len, d->room);
+    if (deep_thread(d, tid)->pause_ns <= clock_now())
+        deep_looks_want(d->source, pid, tid, d->room);
+}
+
 /* --- looks ----------------------------------------------------------------------------------- */
 
 /* The weights of one look are one row of the recording: samples that it stands for are not seen
@@ -241,16 +260,11 @@ static void deep_count_like(struct deep_stacks *d, struct deep_thread *t, size_t
     deep_count_at(d, &sum, place);
 }
 
-/* A look at a stack that has no outer end either. Where the room was too small for the stack, the
- * next ones get more; where that was not it, looks at this thread are in vain, and pause. */
+/* A look at a stack that has no outer end either. Where room was not what it lacked, looks at this
+ * thread are in vain, and pause. */
 static void deep_missed(struct deep_stacks *d, struct deep_thread *t, const struct deep_look *look)
 {
-    if (look->stack.len == look->room && d->room < MOST_ROOM) {
-        d->room =
-            look->stack.len * ROOM_GROWS < MOST_ROOM ? look->stack.len * ROOM_GROWS : MOST_ROOM;
-        return;
-    }
-    if (++t->misses < MISSES)
+    if (deep_room_was_small(d, look->stack.len, look->room) || ++t->misses < MISSES)
         return;
     t->misses = 0;
     t->pause_ns = look->at_ns + ((uint64_t)FIRST_PAUSE_NS << t->pauses);
@@ -370,5 +384,6 @@ struct deep_stacks *deep_stacks_new(struct collector *c, struct deep_looks *p, s
     d->collector = c;
     d->source = p;
     d->copied = copied;
+    d->room = LEAST_ROOM;
     return d;
 }

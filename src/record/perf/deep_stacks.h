@@ -32,6 +32,10 @@ struct deep_stacks *deep_stacks_new(struct collector *c, struct deep_looks *p, s
 bool deep_stacks_sampled(struct deep_stacks *d, const struct collector_sample *s,
                          struct collector_place place);
 
+/* The stack of a thread in a system call was longer than the `len` bytes of it that were read: the
+ * next one may be read as a whole. */
+void deep_stacks_cut(struct deep_stacks *d, pid_t pid, pid_t tid, size_t len);
+
 /* Takes finished looks, before records of that time are reported. */
 void deep_stacks_take(struct deep_stacks *d);
 

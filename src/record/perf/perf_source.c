@@ -586,9 +586,9 @@ static void perf_settle(struct source *source)
 static void perf_free(struct source *source)
 {
     struct perf_source *s = (struct perf_source *)source;
+    ptrace_places_free(s->places); /* may be reading a stack for s->looks */
     deep_stacks_free(s->deep);
     deep_looks_free(s->looks);
-    ptrace_places_free(s->places);
     perf_reader_deinit(s);
     redrawn_clocks_deinit(&s->redrawn);
     for (size_t i = 0; i < s->backlogs.len; i++)
@@ -639,12 +639,40 @@ static void perf_begin_places(struct perf_source *s, pid_t pid, pid_t tid)
         ptrace_places_begin(s->places, pid, tid, 0);
 }
 
+static bool perf_prepare_look(void *context)
+{
+    return deep_looks_prepare(((struct perf_source *)context)->looks);
+}
+
+static size_t perf_read_whole(void *context, pid_t tid, const struct unwind_registers *registers)
+{
+    return deep_looks_stopped(((struct perf_source *)context)->looks, tid, registers);
+}
+
+static void perf_want_whole(void *context, pid_t pid, pid_t tid, size_t len)
+{
+    deep_stacks_cut(((struct perf_source *)context)->deep, pid, tid, len);
+}
+
+/* Looks at whole stacks: by events of the kernel's, or where these are not to be had, whenever a
+ * thread is stopped for its place in the kernel. */
+static void perf_make_looks(struct perf_source *s)
+{
+    bool is_user = s->result->user_only, has_stops = s->faulting != RECORDING_NONE;
+    if (s->options.no_stacks || (is_user && (!has_stops || s->options.no_stops)))
+        return;
+    s->looks = is_user ? deep_looks_new_stopping() : deep_looks_new(s->options.rate);
+    if (s->looks)
+        s->deep = deep_stacks_new(s->collector, s->looks, s->stack_bytes);
+}
+
 /* Threads of a process that runs already begin here; all others by their own records. */
 static void perf_make_places(struct perf_source *s)
 {
+    struct ptrace_reader reader = {s, perf_prepare_look, perf_read_whole, perf_want_whole};
     if (s->faulting == RECORDING_NONE || s->options.no_stops)
         return;
-    s->places = ptrace_places_new(s->options.rate);
+    s->places = ptrace_places_new(s->options.rate, s->looks ? &reader : &(struct ptrace_reader){0});
     s->source.stops_apart = s->places != NULL;
     perf_each_attached(s, perf_begin_places);
 }
@@ -703,11 +731,8 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
     if (o->is_attached)
         s->runs_before = perf_runs(s);
     perf_make_waits(s);
+    perf_make_looks(s);
     perf_make_places(s);
-    if (!s->options.no_stacks && !s->result->user_only)
-        s->looks = deep_looks_new(s->options.rate);
-    if (s->looks)
-        s->deep = deep_stacks_new(s->collector, s->looks, s->stack_bytes);
     if (!perf_reader_start(s)) {
         perf_free(&s->source);
         return err_errno(e, "perf events", errno);

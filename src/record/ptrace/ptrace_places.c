@@ -34,7 +34,8 @@ enum {
     LONGEST_WAIT_NS = 250 * 1000,
     LAST_WAITS = 100,
     MOST_REFUSALS = 20,
-    MOST_KEPT = 4000, /* looks that were not taken yet; more are forgotten */
+    MOST_KEPT = 4000,      /* looks that were not taken yet; more are forgotten */
+    MOST_BYTES = 64 << 20, /* of their stacks, before deep ones are cut */
     LOOKS_AT_FULL_RATE = 64,
     LEAST_RATE = 10, /* the lowest rate: one part in so many of the highest */
 };
@@ -48,7 +49,8 @@ struct places_look {
     uint64_t at_ns, weight;
     int64_t syscall; /* -1: it was in user code, and there is nothing else */
     struct unwind_registers registers;
-    size_t stack, stack_len; /* in `stacks` */
+    size_t stack, stack_len; /* in `stacks`, */
+    size_t beyond_len;       /* and after that what is deeper */
 };
 
 /* Stacks stand one after the other: a look has its place among them. */
@@ -62,7 +64,9 @@ struct ptrace_places {
     pthread_t thread;
     pthread_mutex_t lock; /* of the looker's threads, and `seen` */
     struct places_looks seen;
-    int end; /* eventfd: readable when looking is to end */
+    struct ptrace_reader reader;
+    bool is_wanted; /* by the reader: whole stacks, at the last look */
+    int end;        /* eventfd: readable when looking is to end */
     _Atomic pid_t child;
     uint64_t full_period_ns;
     struct ptrace_rest rest; /* of a call that a stop has cut short */
@@ -77,13 +81,36 @@ struct ptrace_places {
 /* --- what was seen --------------------------------------------------------------------------- */
 
 /* Rare where little is found: a program without system calls is hardly ever stopped, and one that
- * sleeps hardly ever inspected. */
+ * sleeps hardly ever inspected, unless its stacks are wanted. */
 static uint64_t places_period(const struct ptrace_places *p)
 {
+    if (p->is_wanted)
+        return p->full_period_ns;
     double rate = p->looks < LOOKS_AT_FULL_RATE ? 1 : p->in_kernel / MUCH_KERNEL;
     if (!p->looker.active || rate < 1.0 / LEAST_RATE)
         rate = 1.0 / LEAST_RATE;
     return (uint64_t)((double)p->full_period_ns / (rate > 1 ? 1 : rate));
+}
+
+/* Reads the stack of a thread in a call: as much as a sample has, and, where a reader has found it
+ * to be longer, the rest as well, as far as not too much is kept. */
+static void places_read(struct ptrace_places *p, pid_t tid, uint64_t sp, size_t whole,
+                        struct places_look *look)
+{
+    struct places_looks *seen = &p->seen;
+    uint8_t *copy = p->looker.stack;
+    size_t len = proc_read_stack(tid, sp, copy, sizeof p->looker.stack), beyond = 0;
+    if (whole > len && len == sizeof p->looker.stack && seen->stacks.len + whole < MOST_BYTES)
+        beyond = whole - len;
+    vec_reserve(&seen->stacks, seen->stacks.len + len + beyond);
+    uint8_t *to = seen->stacks.at + seen->stacks.len;
+    if (len)
+        memcpy(to, copy, len);
+    if (beyond)
+        beyond = proc_read_memory(tid, sp + len, to + len, beyond);
+    look->stack_len = len;
+    look->beyond_len = beyond;
+    seen->stacks.len += len + beyond;
 }
 
 /* Keeps what a stopped thread shows. Called with the lock held. */
@@ -100,15 +127,12 @@ static void places_sample(struct ptrace_places *p, struct ptrace_thread *t)
                                .syscall = r.syscall,
                                .registers = r.user};
     bool is_kernel = r.syscall >= 0;
+    size_t whole = p->is_wanted ? p->reader.stopped(p->reader.context, t->tid, &r.user) : 0;
     struct places_looks *seen = &p->seen;
     if (seen->at.len < MOST_KEPT) {
-        size_t len = is_kernel ? proc_read_stack(t->tid, r.sp, s->stack, sizeof s->stack) : 0;
         look.stack = seen->stacks.len;
-        look.stack_len = len;
-        vec_reserve(&seen->stacks, seen->stacks.len + len);
-        if (len)
-            memcpy(seen->stacks.at + seen->stacks.len, s->stack, len);
-        seen->stacks.len += len;
+        if (is_kernel)
+            places_read(p, t->tid, r.sp, whole, &look);
         vec_push(&seen->at, look);
     }
     p->in_kernel += ((is_kernel ? 1 : 0) - p->in_kernel) / LOOKS_AT_FULL_RATE;
@@ -230,6 +254,7 @@ static void *places_run(void *context)
     ptrace_prepare_looks(s);
     request_short_slice();
     while (p->refusals < MOST_REFUSALS) {
+        p->is_wanted = p->reader.prepare && p->reader.prepare(p->reader.context);
         s->period_ns = places_period(p);
         uint64_t wait = ptrace_plan_next(s);
         s->asleep_cpu_ns = clock_own_cpu();
@@ -242,7 +267,7 @@ static void *places_run(void *context)
 
 /* --- for the monitor ------------------------------------------------------------------------- */
 
-struct ptrace_places *ptrace_places_new(uint32_t rate)
+struct ptrace_places *ptrace_places_new(uint32_t rate, const struct ptrace_reader *reader)
 {
     struct ptrace_places *p = calloc(1, sizeof *p);
     if (!p)
@@ -250,6 +275,7 @@ struct ptrace_places *ptrace_places_new(uint32_t rate)
     pthread_mutex_init(&p->lock, NULL);
     ptrace_init_looks(&p->looker, rate);
     p->looker.is_passing = true;
+    p->reader = *reader;
     p->full_period_ns = p->looker.period_ns;
     p->in_kernel = MUCH_KERNEL;
     p->end = eventfd(0, EFD_CLOEXEC);
@@ -341,9 +367,14 @@ void ptrace_places_tell(struct ptrace_places *p, struct collector *c)
             .syscall = look->syscall,
             .registers = is_call ? &look->registers : NULL,
             .stack = {is_call ? seen.stacks.at + look->stack : NULL, look->stack_len},
+            .beyond = {is_call ? seen.stacks.at + look->stack + look->stack_len : NULL,
+                       look->beyond_len},
             .is_live = true,
         };
-        collector_probe(c, &sample, is_call ? COLLECTOR_PROBE_CALL : COLLECTOR_PROBE_USER);
+        if (collector_probe(c, &sample, is_call ? COLLECTOR_PROBE_CALL : COLLECTOR_PROBE_USER) &&
+            p->reader.cut)
+            p->reader.cut(p->reader.context, look->pid, look->tid,
+                          look->stack_len + look->beyond_len);
     }
     vec_free(&seen.at);
     vec_free(&seen.stacks);

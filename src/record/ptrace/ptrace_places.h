@@ -18,8 +18,21 @@
 
 struct ptrace_places;
 
-/* Begins to look; NULL: it cannot. At most `rate` looks a second. */
-struct ptrace_places *ptrace_places_new(uint32_t rate);
+/* Who wants whole stacks of some threads, and reads them while these stand. */
+struct ptrace_reader {
+    void *context;
+    /* Before each look, by the thread that looks: whether any is wanted. */
+    bool (*prepare)(void *context);
+    /* By the same, what stands. Returns how many bytes of its stack were read; 0: it is not wanted.
+     */
+    size_t (*stopped)(void *context, pid_t tid, const struct unwind_registers *registers);
+    /* By ptrace_places_tell(): a call's stack is longer than the `len` bytes that were read. */
+    void (*cut)(void *context, pid_t pid, pid_t tid, size_t len);
+};
+
+/* Begins to look, at most `rate` times a second; NULL: it cannot. A reader may have no functions.
+ */
+struct ptrace_places *ptrace_places_new(uint32_t rate, const struct ptrace_reader *reader);
 
 /* The process that the caller waits for. */
 void ptrace_places_child(struct ptrace_places *p, pid_t child);

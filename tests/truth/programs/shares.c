@@ -52,6 +52,32 @@ static void kernel(void)
     }
 }
 
+/* The same at the end of a stack of 300 kB, of which no sample has a whole copy. */
+static APART double below(int depth, double seconds)
+{
+    volatile char room[250];
+    room[0] = room[sizeof room - 1] = (char)depth;
+    double s = depth > 1 ? below(depth - 1, seconds) : in_kernel(seconds);
+    return s + room[0] - room[sizeof room - 1];
+}
+
+static APART double outermost(double seconds)
+{
+    double s = below(1000, seconds);
+    __asm__ volatile("");
+    return s;
+}
+
+static void deep_kernel(void)
+{
+    for (int i = 0; i < 4; i++) {
+        truth_self("in_user", in_user, 0.06);
+        double s = outermost(0.18);
+        truth_say("kernel", "read", s);
+        truth_say("total", "outermost", s);
+    }
+}
+
 /* Many short calls: how much of them is the kernel's nobody can say from here. */
 static APART void ask_often(unsigned n)
 {
@@ -112,6 +138,8 @@ int main(int argc, char **argv)
         user();
     else if (!strcmp(how, "kernel"))
         kernel();
+    else if (!strcmp(how, "deep-kernel"))
+        deep_kernel();
     else if (!strcmp(how, "calls"))
         calls();
     else if (!strcmp(how, "faults"))
