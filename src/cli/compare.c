@@ -365,6 +365,10 @@ static bool check_take_format(void *target, const struct option_row *row, const 
                        (int)len, value);
     if (!*output.path)
         return err_set(e, "option '--%s' takes NAME=FILE, not '%s'", row->name, value);
+    /* Standard output has room for several: annotations for GitHub, and text for the log. */
+    for (size_t i = 0; i < r->outputs.len && strcmp(output.path, "-"); i++)
+        if (!outputs_differ(output.path, r->outputs.at[i].path, e))
+            return false;
     vec_push(&r->outputs, output);
     return true;
 }

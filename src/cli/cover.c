@@ -127,30 +127,30 @@ static const struct option_row GATE_ROWS[] = {
 const struct option_set cover_gates_set = {"What must have run", GATE_ROWS,
                                            sizeof GATE_ROWS / sizeof *GATE_ROWS};
 
-/* The last file of a format counts. */
-static void cover_add_output(struct cover_options *o, const struct coverage_format *format,
-                             const char *path)
+bool outputs_differ(const char *path, const char *other, struct err *e)
 {
-    struct cover_output output = {format, path};
-    for (size_t i = 0; i < o->outputs.len; i++)
-        if (o->outputs.at[i].format == format) {
-            o->outputs.at[i] = output;
-            return;
-        }
-    vec_push(&o->outputs, output);
+    static const char *const DEVICES[] = {"/dev/", NULL};
+    struct arena scratch = {0};
+    bool is_same = !strcmp(path_tidy(path, &scratch), path_tidy(other, &scratch)) &&
+                   !path_begins_with(path, DEVICES);
+    arena_deinit(&scratch);
+    if (is_same && !strcmp(path, "-"))
+        return err_set(e, "only one report can go to standard output");
+    return !is_same || err_set(e, "two reports cannot go to one file: %s", path);
 }
 
 /* --format NAME[=FILE]. */
 static bool cover_take_format(void *target, const struct option_row *row, const char *value,
                               struct err *e)
 {
+    struct cover_options *o = target;
     const char *equals = strchr(value, '=');
     size_t len = equals ? (size_t)(equals - value) : strlen(value);
     if (equals && !equals[1])
         return err_set(e, "option '--%s' takes NAME=FILE, not '%s'", row->name, value);
     const struct coverage_format *format = coverage_format_find(value, len, e);
     if (format)
-        cover_add_output(target, format, equals ? equals + 1 : "-");
+        vec_push(&o->outputs, ((struct cover_output){format, equals ? equals + 1 : "-"}));
     return format != NULL;
 }
 
@@ -158,8 +158,9 @@ static bool cover_take_format(void *target, const struct option_row *row, const 
 static bool cover_take_named(void *target, const struct option_row *row, const char *value,
                              struct err *e)
 {
+    struct cover_options *o = target;
     const struct coverage_format *format = coverage_format_find(row->name, strlen(row->name), e);
-    cover_add_output(target, format, value);
+    vec_push(&o->outputs, ((struct cover_output){format, value}));
     return format != NULL;
 }
 
@@ -227,11 +228,10 @@ bool cover_options_finish(struct cover_options *o, struct err *e)
     const char *prefix = getenv("GCOV_PREFIX"), *strip = getenv("GCOV_PREFIX_STRIP");
     bool has_strip = strip && *strip;
     uint64_t levels;
-    int standard = 0;
     for (size_t i = 0; i < o->outputs.len; i++)
-        standard += !strcmp(o->outputs.at[i].path, "-");
-    if (standard > 1)
-        return err_set(e, "only one report can go to standard output");
+        for (size_t k = 0; k < i; k++)
+            if (!outputs_differ(o->outputs.at[i].path, o->outputs.at[k].path, e))
+                return false;
     if (o->tests_of && o->tests_for)
         return err_set(e, "options '--tests-of' and '--tests-for' cannot be combined");
     if (o->session.read.by_build && (o->by_test || o->session.runs) && !o->tests_of)

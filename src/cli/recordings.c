@@ -357,7 +357,12 @@ static bool recover_run_folder(const char *path, bool is_forced, struct out *out
         ok = recover(processes[i], is_forced, out, e);
         recovered++;
     }
-    if (ok && f.name == f.working && !recovered)
+    bool is_complete = ok && f.name == f.working && !recovered &&
+                       access(arena_printf(&a, "%s/monarc.live", path), F_OK) &&
+                       !access(arena_printf(&a, "%s/monarc.side", path), F_OK);
+    if (is_complete)
+        out_printf(out, "%s: is complete\n", path);
+    else if (ok && f.name == f.working && !recovered)
         ok = recover(path, is_forced, out, e); /* which says what is missing */
     arena_deinit(&a);
     return ok;

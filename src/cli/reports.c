@@ -115,10 +115,9 @@ static bool flat_report(struct session *s, void *request, struct out *out, struc
     if (r->wants_inlines && r->view.session.has_hosts)
         return err_set(e, "option '--inlines' cannot be combined with --no-inlines or --model");
     const char *label = r->view.session.recorded.by_label;
-    if (label && (r->by_object || r->by_thread || r->by_process))
-        return err_set(
-            e,
-            "option '--by-label' cannot be combined with --by-object, --by-thread or --by-process");
+    if (r->by_object + r->by_thread + r->by_process + (label != NULL) > 1)
+        return err_set(e, "of --by-object, --by-thread, --by-process and --by-label only one can "
+                          "be given");
     if (label && r->base.len)
         return err_set(
             e, "option '--by-label' cannot be combined with --base; 'monarc diff --by-label' "

@@ -77,10 +77,10 @@ static bool store_take_date(const char *text, int64_t *date, struct err *e)
     for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
         struct tm parts = {0};
         const char *rest = strptime(text, FORMS[i], &parts);
-        if (rest && !*rest) {
-            *date = timegm(&parts);
+        int day = parts.tm_mday;
+        *date = timegm(&parts); /* makes the 3rd of March of the 31st of February */
+        if (rest && !*rest && parts.tm_mday == day)
             return true;
-        }
     }
     return err_set(e, "--date takes seconds since 1970 or a date as 2026-03-02, not '%s'", text);
 }

@@ -122,7 +122,7 @@ static bool option_apply(const struct option_row *row, char *target, const char 
     unsigned index = row->absent;
     double number;
     char *end;
-    bool is_output = row->letter == 'o' && !strcmp(row->name, "output");
+    bool is_file = row->value && (!strcmp(row->value, "FILE") || !strcmp(row->value, "DIR"));
     if (row->given)
         *(bool *)(target + row->given - 1) = true;
     bool is_filled = false; /* it is empty at the beginning */
@@ -130,7 +130,7 @@ static bool option_apply(const struct option_row *row, char *target, const char 
         is_filled |= field[i] != 0;
     if (is_filled)
         return err_set(e, "option '--%s' may be given once", row->name);
-    if (is_output && value && !*value)
+    if (is_file && value && !*value)
         return err_set(e, "option '--%s' needs a name, not ''", row->name);
     switch (row->kind) {
     case OPTION_DOCUMENTED: break;

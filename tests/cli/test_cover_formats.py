@@ -84,6 +84,20 @@ class Formats(unittest.TestCase):
         data, said_beside_data = cover("--json", "-")
         self.assertEqual((json.loads(data), said_beside_data), (self.json, said))
 
+    def test_no_report_replaces_another(self):
+        for options, words in ((["--lcov", "one", "--json", "./one"], b"two reports cannot go to one file: ./one"),
+                               (["--lcov", "one", "--format", "lcov=one"], b"two reports cannot go to one file: one"),
+                               (["--lcov", "-", "--json", "-"], b"only one report can go to standard output"),
+                               (["--lcov", ""], b"'--lcov' needs a name")):
+            done = monarc("cover", *options, cwd=self.top)
+            self.assertEqual((done.returncode, (self.top / "one").exists()), (2, False))
+            self.assertIn(words, done.stderr)
+        done = monarc("check", "--fail-under-line", "1", "--format", "text=one", "--format", "junit=one", cwd=self.top)
+        self.assertIn(b"two reports cannot go to one file: one", done.stderr)
+        self.assertEqual(monarc("cover", "--lcov", "p", "--format", "lcov=q", cwd=self.top).returncode, 0)
+        self.assertEqual((self.top / "p").read_bytes(), (self.top / "q").read_bytes())
+        self.assertEqual(monarc("cover", "--lcov", "/dev/null", "--json", "/dev/null", cwd=self.top).returncode, 0)
+
     def test_jacoco(self):
         top = ElementTree.fromstring(self.written("jacoco"))
         found = {}

@@ -3,6 +3,7 @@ makers say, line by line; html, diff and check take them; a broken one is one li
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -128,6 +129,15 @@ class Imports(unittest.TestCase):
                              {n: (int(top.get(n + "-valid")), int(top.get(n + "-covered")))
                               for n in ("lines", "branches")})
         self.assertIn("counts of branches", json.dumps(ours["problems"]))
+
+    @slow
+    def test_a_rate_of_1_is_all(self):
+        """One missed line of two million: a class of Cobertura has no numbers of lines beside its rate."""
+        lines = "".join(f"DA:{line},{int(line != 5)}\n" for line in range(1, 2000001))
+        (self.top / "large.info").write_text(f"SF:/x/a.c\n{lines}end_of_record\n")
+        self.assertEqual(monarc("cover", "-q", "--cobertura", "large.xml", "large.info", cwd=self.top).returncode, 0)
+        rates = re.findall(r'line-rate="([^"]*)"', (self.top / "large.xml").read_text())
+        self.assertEqual((len(rates), "1" in rates), (3, False))
 
     def test_cobertura_with_other_markup(self):
         """CDATA, comments and instructions are passed over to their own ends, whatever is in them."""

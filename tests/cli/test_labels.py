@@ -354,7 +354,8 @@ class Reports(Case):
                                (["--label", "=x"], b"takes KEY=VALUE"),
                                (["--label", "no=x"], b"has no label 'no'; it has "),
                                (["--label", "http.route=/c"], b"no sample of the recording has the label"),
-                               (["--by-label", "http.route", "--by-thread"], b"cannot be combined with"),
+                               (["--by-label", "http.route", "--by-thread"], b"only one can be given"),
+                               (["--by-object", "--by-process"], b"only one can be given"),
                                (["--by-label", "nothing"], b"has no label 'nothing'")):
             done = monarc("flat", *arguments, self.folder)
             self.assertEqual(done.returncode, 2, arguments)

@@ -546,6 +546,8 @@ class Reports(Case):
         """The program forbids itself to write files; what is left has the reason."""
         self.record(self.build("bad.c"), "fsize")
         self.assertEqual(monarc("recover", self.dir / "r").returncode, 0)
+        again = monarc("recover", self.dir / "r")
+        self.assertEqual((again.returncode, again.stdout), (0, f"{self.dir / 'r'}: is complete\n".encode()))
         found = monarc_json("info", self.dir / "r")["files"][0]
         self.assertIn({"key": "written", "value": "recovery"}, found["texts"])
         self.assertEqual([n["text"] for n in found["losses"]],

@@ -241,7 +241,10 @@ class Store(unittest.TestCase):
     def test_usage(self):
         for arguments, words in ((["add", "r"], "needs --commit"), ([], "takes add, export, trend"),
                                  (["prune"], "not 'prune'"), (["trend"], "takes one FUNCTION"),
-                                 (["add", "--commit", "c", "--date", "soon", "r"], "--date takes")):
+                                 (["add", "--commit", "c", "--date", "soon", "r"], "--date takes"),
+                                 (["add", "--commit", "c", "--date", "2026-02-31", "r"], "--date takes"),
+                                 (["add", "--commit", "c", "--date", "2025-02-29T10:00:00", "r"], "--date takes"),
+                                 (["add", "--commit", "c", "--file", "", "r"], "'--file' needs a name")):
             with self.subTest(arguments):
                 if arguments[:1] == ["trend"]:
                     self.store("add", "--commit", "a", self.recording("r", hot=10))
