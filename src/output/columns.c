@@ -110,15 +110,6 @@ static int shown_width(const struct text_columns *t)
     return width;
 }
 
-int text_error_decimals(double error)
-{
-    enum { MOST = 6, DIGITS = 10 };
-    int decimals = 0;
-    for (; decimals < MOST && error < DIGITS; error *= DIGITS)
-        decimals++;
-    return decimals;
-}
-
 void text_column(struct text_columns *t, size_t column, int width, int decimals)
 {
     char heading[32];
@@ -173,18 +164,6 @@ void text_columns_head(struct out *out, const struct text_columns *t)
     }
 }
 
-/* A number that is not negative, as printf rounds it; out_fixed() knows no number without decimals.
- */
-static void put_amount(struct out *out, double value, int width, int decimals)
-{
-    if (decimals)
-        out_fixed(out, value, width, decimals);
-    else if (value >= 0 && value < 0x1p52)
-        out_u64(out, (uint64_t)llrint(value), width);
-    else
-        out_printf(out, "%*.0f", width, value);
-}
-
 /* A field in its field. `width` 0: as wide as it is. */
 static void put_field(struct out *out, const struct column *column, const struct field *c,
                       int width, int decimals)
@@ -207,13 +186,13 @@ static void put_field(struct out *out, const struct column *column, const struct
     else if (c->kind != FIELD_DOUBLE)
         out_u64(out, c->u64, width);
     else if (column->form == FORM_PERCENT || column->form == FORM_HEAT)
-        out_fixed(out, percent, width, 2);
+        text_known(out, percent, 100 * c->error, width, decimals);
     else if (column->form == FORM_POINTS)
         out_printf(out, "%+*.2f", width, percent);
     else if (column->form == FORM_SIGNED)
         out_printf(out, "%+*.*f", width, decimals, c->amount);
     else
-        put_amount(out, c->amount, width, decimals);
+        text_known(out, c->amount, c->error, width, decimals);
 }
 
 void text_columns_row(struct out *out, const struct text_columns *t, const struct field *fields,

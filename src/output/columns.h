@@ -44,6 +44,7 @@ struct field {
         int64_t i64;
         double amount;
     };
+    double error; /* of an amount: text shows no digit that it makes unsure; 0: it is exact */
 };
 
 /* NULL: unknown. */
@@ -73,6 +74,12 @@ static inline struct field field_double(double value)
     return (struct field){.kind = FIELD_DOUBLE, .amount = value};
 }
 
+/* What an error says of itself has as many digits as what it is the error of. */
+static inline struct field field_about(double value, double error)
+{
+    return (struct field){.kind = FIELD_DOUBLE, .amount = value, .error = error};
+}
+
 static inline struct field field_bool(bool value)
 {
     return (struct field){.kind = FIELD_BOOL, .u64 = value};
@@ -98,7 +105,7 @@ enum column_form {
     FORM_NUMBER,  /* counts and amounts, the latter with the decimals of text_column() */
     FORM_NONZERO, /* the same, and blank for 0 */
     FORM_SIGNED,  /* an amount with its sign */
-    FORM_PERCENT, /* a share, 0 to 1, as percent with two decimals */
+    FORM_PERCENT, /* a share, 0 to 1, as percent */
     FORM_HEAT,    /* the same, coloured in rows that are hot */
     FORM_POINTS,  /* the difference of two shares, as percent with its sign */
     FORM_TEXT,
@@ -160,10 +167,6 @@ struct text_columns {
 
 /* Shows a column: as wide as its heading and `width` at least. */
 void text_column(struct text_columns *t, size_t column, int width, int decimals);
-
-/* How many decimals an amount has that may be off by `error`: those that show two digits of it, at
- * most six. In a column the surest row decides. */
-int text_error_decimals(double error);
 
 /* Leaves out columns in `order` until `room` columns are left of the style's width, if it has one;
  * `besides`: what is printed beside the table's own columns. */

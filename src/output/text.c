@@ -200,6 +200,32 @@ void text_amount(char *into, size_t size, double amount, double error, char abbr
     into[len] = '\0';
 }
 
+int text_error_decimals(double error)
+{
+    enum { MOST = 6 };
+    const double one_digit = 3.55; /* from here on the second digit of the error says too little */
+    int decimals = 0;
+    for (; decimals < MOST && error < one_digit; error *= 10)
+        decimals++;
+    return decimals;
+}
+
+/* printf is for what out_fixed() and out_u64() do not know. */
+void text_known(struct out *out, double value, double error, int width, int decimals)
+{
+    int known = error > 0 ? text_error_decimals(error) : decimals;
+    known = known < decimals ? known : decimals;
+    int blanks = known < decimals ? decimals - known + !known : 0;
+    width = width > blanks ? width - blanks : 0;
+    if (known)
+        out_fixed(out, value, width, known);
+    else if (value >= 0 && value < 0x1p52)
+        out_u64(out, (uint64_t)llrint(value), width);
+    else
+        out_printf(out, "%*.0f", width, value);
+    out_spaces(out, (size_t)blanks);
+}
+
 /* Two digits at least; 999.5 of a unit are one of the next. */
 void text_bytes(struct out *out, uint64_t bytes)
 {

@@ -62,11 +62,17 @@ class Own(unittest.TestCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         return answer.stdout.decode()
 
+    def test_a_share_that_may_be_anything_is_no_answer(self):
+        few = self.text("flat", self.record("few", [(["main", "render"], 3), (["main", "load"], 2), (["main"], 2)]))
+        self.assertRegex(few, r"^0\.007 s of CPU in 1\.000 s[^;:]*; too few samples to tell: 3 of 7 in render \(prog\.c:10\)\n")
+        more = self.text("flat", self.record("more", [(["main", "render"], 12), (["main", "load"], 1), (["main"], 7)]))
+        self.assertRegex(more, r"^0\.020 s of CPU in 1\.000 s[^;:]*: 60 \+- \d\d % in render [^;]*; 35 \+- \d\d % in main [^;]*\n")
+
     def test_own_functions_stand_in_front(self):
         text = self.text("flat", self.recording)
         table = text.split("your functions by total\n")[1].split("\n\n")[0]
         self.assertEqual([line.split() for line in table.splitlines()],
-                         [["70.00", "0.070", "render"], ["25.00", "0.025", "load"]])  # all went through main()
+                         [["70", "0.070", "render"], ["25", "0.025", "load"]])  # all went through main()
         self.assertLess(text.index("your functions"), text.index("self%"))
         for options in ["--mine"], ["--function", "copy"], ["--sort", "total"]:
             self.assertNotIn("your functions", self.text("flat", *options, self.recording), options)

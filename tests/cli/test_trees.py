@@ -233,7 +233,7 @@ class Trees(unittest.TestCase):
             self.assertTrue([r for r in found["rows"] if r["kind"] == "folded"])
             self.assertAlmostEqual(found["samples"], self.trees("--tree")["stack_samples"], places=6)
         text = monarc("graph", "--tree", "--depth=4", self.paths).stdout.decode()
-        self.assertRegex(text, r"(?m) \(\+\d more, \d+(\.\d+)? %\)$")
+        self.assertRegex(text, r"(?m) \(\+\d more\)$")
         cut = monarc("graph", "--tree", "--limit=3", self.paths).stdout.decode()
         self.assertIn("cut off after 3 rows (--limit)", cut)
 
@@ -245,7 +245,8 @@ class Trees(unittest.TestCase):
             for share, total, own, depth, sign, frames in re.findall(chain, text):
                 hidden = [row for row in rows if int(depth) <= row["depth"] < int(depth) + int(frames)]
                 self.assertGreaterEqual(len(hidden), 4)
-                self.assertAlmostEqual(float(share), 100 * hidden[0]["share"], delta=0.006)
+                self.assertAlmostEqual(float(share), 100 * hidden[0]["share"],
+                                       delta=0.51 / 10 ** len(share.partition(".")[2]))
                 self.assertLess(sum(row["self_samples"] for row in hidden), 0.006 * rows[0]["total_samples"])
             whole = monarc("graph", "--chains", *options, self.paths).stdout.decode()
             self.assertNotRegex(whole, chain)

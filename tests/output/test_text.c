@@ -41,6 +41,33 @@ CASE(test_paths_lose_their_beginning)
     expect(text_path_within, "/long/way/to/c.c", 3, "/long/way/to/c.c");
 }
 
+static void known(double value, double error, const char *expected)
+{
+    struct out o;
+    out_init(&o, -1);
+    text_known(&o, value, error, 7, 3);
+    out_char(&o, 0);
+    assert_string_equal(o.at, expected);
+    out_deinit(&o);
+}
+
+/* As the Particle Data Group rounds: two digits of an error below 3.55 of its power of ten, one
+ * from there. */
+CASE(test_digits_end_where_the_error_begins)
+{
+    known(18.3337, 45, " 18    ");
+    known(18.3337, 4, " 18    ");
+    known(18.3337, 3.5, " 18.3  ");
+    known(18.3337, 0.95, " 18.3  ");
+    known(18.3337, 0.36, " 18.3  ");
+    known(18.3337, 0.35, " 18.33 ");
+    known(18.3337, 0.0005, " 18.334"); /* the column has no more */
+    known(18.3337, 0, " 18.334");      /* exact */
+    known(-18.6, 4, "-19    ");
+    assert_int_equal(text_error_decimals(0.0005), 4);
+    assert_int_equal(text_error_decimals(1e-9), 6);
+}
+
 static void whole(struct out *out, const char *name, size_t len, int room)
 {
     (void)room;

@@ -6,7 +6,10 @@
  *     12.40 s of CPU a run, mean of 5 runs of 12.61 s: 3 % in parse
  *     19.325 s of CPU in 21.073 s, 83 % of it by cc1: 17 % in the kernel (faults and interrupts)
  *
- * A share has its uncertainty where that is more than a tenth of it. Who called a leading function
+ *     0.007 s of CPU in 0.010 s; too few samples to tell: 3 of 7 in parse (a.c:12)
+ *
+ * A share has its uncertainty where that is more than a tenth of it. Where it is nearly as large as
+ * the share, no share is said, and no second function. Who called a leading function
  * is the nearest function of the project's own code through which more than half of its time came:
  * from the function up, always to the caller with the most time, as long as the product of their
  * parts says so. What is own, function_is_own() says, as it does for --mine. Cost: a pass over the
@@ -78,10 +81,18 @@ static const char *answer_name(struct names *names, uint32_t function, struct ar
     return object ? arena_printf(a, "%s [%s]", name, object) : name;
 }
 
-/* "29 % in parse, called by main". Names that were made up for what is no function are words. */
+/* Whether the share says anything: 43 +- 30 % does not. */
+static bool answer_is_unsure(const struct summary *s, double self, struct interval i)
+{
+    return 3 * interval_half(i) >= 2 * summary_share(s, self);
+}
+
+/* ": 29 % in parse, called by main". Names that were made up for what is no function are words.
+ * What cannot be told is too few samples, or else as much time without a place, or a bin of several
+ * functions: then the ends of the interval are all that is known. */
 static const char *answer_share(const struct summary *s, struct names *names,
                                 const struct answer_calls *c, uint32_t function, double self,
-                                struct arena *a)
+                                const char *before, struct arena *a)
 {
     static const struct {
         const char *name, *words, *also;
@@ -106,6 +117,11 @@ static const char *answer_share(const struct summary *s, struct names *names,
     if (!where && function_program_place(names->functions, function, c->objects, &file, &line))
         where = arena_printf(a, "in %s (%s:%" PRIu32 ")", name, path_base_name(file), line);
     where = where ? where : arena_printf(a, "in %s", name);
+    if (answer_is_unsure(s, self, summary_interval(s, self)))
+        return arena_printf(a, "; too few samples to tell: %.0f of %.0f %s", self, s->samples,
+                            where);
+    if (answer_is_unsure(s, self, i))
+        return arena_printf(a, ": %.0f to %.0f %% %s", 100 * i.low, 100 * i.high, where);
     const char *about =
         interval_matters(i, share) && half >= 0.5 ? arena_printf(a, " +- %.0f", half) : "";
     uint32_t caller =
@@ -113,7 +129,7 @@ static const char *answer_share(const struct summary *s, struct names *names,
     const char *called = caller == NO_FUNCTION
                              ? ""
                              : arena_printf(a, ", called by %s", answer_name(names, caller, a));
-    return arena_printf(a, "%.0f%s %% %s%s", 100 * share, about, where, called);
+    return arena_printf(a, "%s%.0f%s %% %s%s", before, 100 * share, about, where, called);
 }
 
 /* "deadlock of g_cache, g_log; ", if threads waited in a circle: for locks, of which some have
@@ -220,9 +236,11 @@ void summary_answer(struct summary *s, const struct attribution *t, struct names
             *known = c;
     }
     uint32_t second = answer_leader(s, self, names->functions, first);
-    s->answer =
-        arena_printf(a, "%s: %s", amount, answer_share(s, names, &calls, first, self[first], a));
-    if (second != NO_FUNCTION && summary_share(s, self[second]) >= LEADS)
-        s->answer = arena_printf(a, "%s; %s", s->answer,
-                                 answer_share(s, names, &calls, second, self[second], a));
+    s->answer = arena_printf(a, "%s%s", amount,
+                             answer_share(s, names, &calls, first, self[first], ": ", a));
+    if (second != NO_FUNCTION && summary_share(s, self[second]) >= LEADS &&
+        !answer_is_unsure(s, self[first], summary_self_interval(s, first, self[first])) &&
+        !answer_is_unsure(s, self[second], summary_self_interval(s, second, self[second])))
+        s->answer = arena_printf(a, "%s%s", s->answer,
+                                 answer_share(s, names, &calls, second, self[second], "; ", a));
 }

@@ -408,6 +408,11 @@ static struct interval interval_with_waits(const struct summary *s, bool may_wai
     return interval_with_unplaced(s, i);
 }
 
+double summary_error(const struct summary *s, double samples)
+{
+    return interval_half(interval_with_unplaced(s, summary_interval(s, fmax(samples, 0))));
+}
+
 struct interval summary_self_interval(const struct summary *s, uint32_t function, double self)
 {
     if (s->sharing)

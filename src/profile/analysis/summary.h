@@ -222,6 +222,10 @@ struct interval share_interval_of(double share, double error);
 /* The same of a part of all samples of which nothing else is known. */
 struct interval summary_interval(const struct summary *s, double samples);
 
+/* Half of that, with what is not known to be anywhere, for parts that are no function's: a row of
+ * a call tree, what a report leaves out. */
+double summary_error(const struct summary *s, double samples);
+
 /* The same where bins leave open how many samples are meant: what sampling leaves open below the
  * least of them and above the most. */
 struct interval summary_interval_between(const struct summary *s, double least, double most);

@@ -107,14 +107,15 @@ static struct text_columns text_layout(const struct annotated *t, const struct t
                              .len = ANNOTATE_COLUMNS,
                              .style = style,
                              .unit = s->abbreviation ? s->abbreviation : '?'};
+    int percent = text_share_decimals(s);
     if (annotate_has_samples(t)) {
-        text_column(&l, LINE_HEAT, 6, 2);
+        text_column(&l, LINE_HEAT, 4 + percent, percent);
         text_column(&l, s->rate > 0 ? LINE_TIME : LINE_SAMPLES, 9,
                     s->rate > 0 ? summary_decimals(s) : 2);
     }
     /* Beside self, as a reader goes down from totals to what the line itself took. */
     if (annotate_has_samples(t) && t->source->has_totals) {
-        text_column(&l, LINE_TOTAL_PERCENT, 6, 2);
+        text_column(&l, LINE_TOTAL_PERCENT, 4 + percent, percent);
         text_column(&l, LINE_TOTAL, 9, s->rate > 0 ? summary_decimals(s) : 2);
     }
     if (s->calls)
@@ -142,15 +143,17 @@ static void text_fields(struct out *out, const struct text_columns *l, const str
     struct field fields[ANNOTATE_COLUMNS] = {0};
     char inferred[32];
     if (self > 0) {
-        fields[LINE_HEAT] = field_double(summary_share(s, self));
-        fields[LINE_TIME] = field_double(summary_time(s, self));
+        double half = summary_error(s, self);
+        fields[LINE_HEAT] = field_about(summary_share(s, self), half);
+        fields[LINE_TIME] = field_about(summary_time(s, self), summary_time(s, half * s->samples));
         fields[LINE_SAMPLES] = field_double(self);
     }
     /* Without stacks totals are 0, and their columns are not there. Instructions have none: what
      * one of them called would be the whole of its line mostly. */
     if (r && r->total > 0) {
-        fields[LINE_TOTAL_PERCENT] = field_double(summary_share(s, r->total));
-        fields[LINE_TOTAL] = field_double(s->rate > 0 ? summary_time(s, r->total) : r->total);
+        double half = summary_error(s, r->total), unit = s->rate > 0 ? s->rate : 1;
+        fields[LINE_TOTAL_PERCENT] = field_about(summary_share(s, r->total), half);
+        fields[LINE_TOTAL] = field_about(r->total / unit, half * s->samples / unit);
     }
     if (r && r->has_entry)
         fields[LINE_CALLS] = field_u64(r->calls);
@@ -318,7 +321,7 @@ static void annotate_print_file_head(struct out *out, const struct annotated *t,
     text_name(out, f->path ? f->path : s->recorded);
     out_str(out, style->has_colour ? "\033[0m" : "");
     if (annotate_has_samples(t))
-        out_printf(out, "  %.2f %% of all samples", 100 * summary_share(t->summary, s->self));
+        out_str(out, "  "), text_share(out, t->summary, s->self), out_str(out, " of all samples");
     out_char(out, '\n');
     if (f->path && strcmp(f->path, s->recorded)) {
         out_str(out, "         recorded as ");
@@ -368,17 +371,21 @@ static void annotate_print_rest(struct out *out, const struct annotated *t)
         if (t->omitted.files)
             out_printf(out, ", %" PRIu32 " whole file%s among them", t->omitted.files,
                        t->omitted.files == 1 ? "" : "s");
-        if (annotate_has_samples(t))
-            out_printf(out, ", with %.2f %% of all samples",
-                       100 * summary_share(t->summary, t->omitted.self));
+        if (annotate_has_samples(t)) {
+            out_str(out, ", with ");
+            text_share(out, t->summary, t->omitted.self);
+            out_str(out, " of all samples");
+        }
         out_str(out, " (--all shows them)\n");
     }
-    if (no_line > 0)
-        out_printf(out, "%.2f %% of all samples in code without line numbers (compile with -g)\n",
-                   100 * summary_share(t->summary, no_line));
-    if (other > 0)
-        out_printf(out, "%.2f %% of all samples in other code\n",
-                   100 * summary_share(t->summary, other));
+    if (no_line > 0) {
+        text_share(out, t->summary, no_line);
+        out_str(out, " of all samples in code without line numbers (compile with -g)\n");
+    }
+    if (other > 0) {
+        text_share(out, t->summary, other);
+        out_str(out, " of all samples in other code\n");
+    }
     if (s->elsewhere.blocks_no_line)
         out_printf(out, "%" PRIu64 " blocks in code without line numbers\n",
                    s->elsewhere.blocks_no_line);

@@ -91,7 +91,8 @@ static struct text_columns lay_out(const struct call_report *r, const struct tex
     int decimals = has_time ? summary_decimals(s) : 2;
     int time = text_digits((uint64_t)most) + decimals + 1;
     time = time < 7 ? 7 : time;
-    text_column(&l, CALL_SHARE, 6, 2);
+    int percent = text_share_decimals(s);
+    text_column(&l, CALL_SHARE, 4 + percent, percent);
     text_column(&l, CALL_TOTAL_TIME, time, decimals);
     if (r->trees->direction != CALLS_OUTWARDS)
         text_column(&l, CALL_SELF_TIME, time, decimals);
@@ -108,18 +109,21 @@ static void put_row(struct out *out, const struct text_columns *l, const struct 
     const struct summary *s = r->summary;
     double unit = l->unit ? s->rate : 1, share = summary_share(s, row->total);
     size_t indent = 2 * (size_t)(level < MOST_LEVELS ? level : MOST_LEVELS);
-    struct field fields[CALL_COLUMNS] = {[CALL_SHARE] = field_double(share),
-                                         [CALL_TOTAL_TIME] = field_double(row->total / unit),
+    /* A path has no interval of its own: its samples are drawn from all. */
+    double half = summary_error(s, row->total), scale = s->samples / unit;
+    struct field fields[CALL_COLUMNS] = {[CALL_SHARE] = field_about(share, half),
+                                         [CALL_TOTAL_TIME] =
+                                             field_about(row->total / unit, half * scale),
                                          [CALL_TEXT_DEPTH] = field_u64(row->depth)};
     if (!row->folded)
-        fields[CALL_SELF_TIME] = field_double(row->self / unit);
+        fields[CALL_SELF_TIME] = field_about(row->self / unit, summary_error(s, row->self) * scale);
     text_columns_row(out, l, fields, true);
     out_spaces(out, 1 + indent);
     out_str(out, !row->is_only || !row->depth ? "  " : is_outwards ? "< " : "> ");
     if (chain)
         out_printf(out, "(%zu frames without a branch: --chains)", chain);
     else if (row->folded)
-        out_printf(out, "(+%" PRIu32 " more, %.2g %%)", row->folded, 100 * share);
+        out_printf(out, "(+%" PRIu32 " more)", row->folded);
     else
         text_function_behind(out, r->names, row->function, l->style,
                              l->width + 1 + (int)indent + 2);
@@ -168,10 +172,12 @@ static void put_tree(struct out *out, const struct text_columns *l, const struct
                          : "no recorded stack has it\n");
     if (t->is_cut)
         out_printf(out, "cut off after %zu rows (--limit)\n", t->len);
-    if (t->direction == CALLS_FROM_ROOT && rest > least)
-        out_printf(out, "%.2f %% of the samples %s\n", 100 * rest,
+    if (t->direction == CALLS_FROM_ROOT && rest > least) {
+        text_share(out, r->summary, t->whole - t->covered);
+        out_printf(out, " of the samples %s\n",
                    r->frames->frames.is_left_out ? "have no frames but those left out"
                                                  : "have no stack");
+    }
 }
 
 /* One head for all trees, which are of one profile. */

@@ -337,12 +337,12 @@ static struct text_columns text_layout(const struct report_input *in)
     bool is_whole = !in->style.width, has_between = is_whole;
     for (uint32_t i = 0; i < t->len && !has_between; i++)
         has_between = interval_matters(t->rows[i].interval, summary_share(s, t->rows[i].self));
-    int decimals = summary_decimals(s);
+    int decimals = summary_decimals(s), percent = text_share_decimals(s);
     int time = text_digits((uint64_t)summary_time(s, s->samples)) + decimals + 1;
     if (s->has_samples) {
-        text_column(&l, FLAT_SHARE, 6, 2);
+        text_column(&l, FLAT_SHARE, 4 + percent, percent);
         if (has_between)
-            text_column(&l, FLAT_SHARE_BETWEEN, 5, 2);
+            text_column(&l, FLAT_SHARE_BETWEEN, 3 + percent, percent);
         if (is_whole || !has_time)
             text_column(&l, FLAT_SAMPLES,
                         text_digits((uint64_t)s->samples) + (t->has_fractions ? 3 : 0),
@@ -356,7 +356,7 @@ static struct text_columns text_layout(const struct report_input *in)
             text_column(&l, FLAT_CUMULATIVE, time, decimals);
     }
     if (s->stacks) {
-        text_column(&l, FLAT_TOTAL_SHARE, 6, 2);
+        text_column(&l, FLAT_TOTAL_SHARE, 4 + percent, percent);
         text_column(&l, FLAT_TOTAL, time, decimals);
     }
     if (t->shows_model) {
@@ -370,7 +370,7 @@ static struct text_columns text_layout(const struct report_input *in)
         text_column(&l, FLAT_TOTAL_PER_CALL, 8, 0);
     }
     if (in->base && in->base->old.has_samples) {
-        text_column(&l, FLAT_BASE_SHARE, 6, 2);
+        text_column(&l, FLAT_BASE_SHARE, 4 + percent, percent);
         text_column(&l, FLAT_BASE_CHANGE, 7, 2);
     }
     if (in->base && in->base->old.has_calls)
@@ -438,26 +438,33 @@ static void text_row(struct out *out, const struct text_columns *l, const struct
     const struct summary *s = in->flat->summary;
     const struct stacks *m = s->measured;
     double unit = l->unit ? s->rate : 1; /* totals are in samples where there is no rate */
+    struct interval whole = s->stacks ? summary_total_interval(s, r->function, r->total)
+                                      : summary_interval(s, fmax(r->total, 0));
+    /* One error serves share and time, as the sum of all samples is no estimate. */
+    double half = interval_half(r->interval), total_half = interval_half(whole);
+    double total_error = total_half * s->samples / unit;
     char self[32], total[32], line[16];
     struct out name;
     struct field fields[FLAT_COLUMNS] = {0};
     row_fields(fields, in, r);
     bool matters = !in->style.width || interval_matters(r->interval, summary_share(s, r->self));
+    fields[FLAT_SHARE].error = half;
+    fields[FLAT_TIME].error = summary_time(s, half * s->samples);
     if (s->samples > 0 && matters)
-        fields[FLAT_SHARE_BETWEEN] = field_double(interval_half(r->interval));
-    if (m && m->self_between && m->self_between[r->function] >= 0)
-        fields[FLAT_BETWEEN] = field_double(summary_time(s, m->self_between[r->function]));
+        fields[FLAT_SHARE_BETWEEN] = field_about(half, half);
+    if (m && m->self_between && m->self_between[r->function] >= 0) {
+        double between = summary_time(s, m->self_between[r->function]);
+        fields[FLAT_BETWEEN] = field_about(between, between);
+    }
     fields[FLAT_CUMULATIVE] = field_double(summary_time(s, r->running));
-    fields[FLAT_TOTAL_SHARE] = field_double(summary_share(s, r->total));
-    fields[FLAT_TOTAL] = field_double(r->total / unit);
-    fields[FLAT_MODEL] = field_double(r->model / unit);
-    fields[FLAT_MODEL_ERROR] = field_double((r->model - r->total) / unit);
+    fields[FLAT_TOTAL_SHARE] = field_about(summary_share(s, r->total), total_half);
+    fields[FLAT_TOTAL] = field_about(r->total / unit, total_error);
+    fields[FLAT_MODEL] = field_about(r->model / unit, total_error);
+    fields[FLAT_MODEL_ERROR] = field_about((r->model - r->total) / unit, total_error);
     fields[FLAT_SELF_PER_CALL] =
         amount_per_call(self, sizeof self, s, flat_self_per_call(r), r->interval);
     fields[FLAT_TOTAL_PER_CALL] =
-        amount_per_call(total, sizeof total, s, flat_total_per_call(r),
-                        s->stacks ? summary_total_interval(s, r->function, r->total)
-                                  : summary_interval(s, fmax(r->total, 0)));
+        amount_per_call(total, sizeof total, s, flat_total_per_call(r), whole);
     text_columns_row(out, l, fields, s->samples > 0);
     for (size_t i = 0; i < s->others.len; i++)
         others_share(out, &s->others.at[i], s->others.at[i].self[r->function]);
@@ -486,9 +493,11 @@ static void text_row(struct out *out, const struct text_columns *l, const struct
 static void text_rest(struct out *out, const struct text_columns *l, const struct summary *s,
                       double self, double running, uint64_t calls)
 {
-    struct field fields[FLAT_COLUMNS] = {[FLAT_SHARE] = field_double(summary_share(s, self)),
+    /* No function's: its error is that of so many samples drawn alone. */
+    double half = summary_error(s, self), error = summary_time(s, half * s->samples);
+    struct field fields[FLAT_COLUMNS] = {[FLAT_SHARE] = field_about(summary_share(s, self), half),
                                          [FLAT_SAMPLES] = field_double(self),
-                                         [FLAT_TIME] = field_double(summary_time(s, self)),
+                                         [FLAT_TIME] = field_about(summary_time(s, self), error),
                                          [FLAT_CUMULATIVE] = field_double(summary_time(s, running)),
                                          [FLAT_CALLS] = field_u64(calls)};
     text_columns_row(out, l, fields, false);
@@ -501,15 +510,19 @@ static void text_own(struct out *out, const struct report_input *in)
 {
     const struct flat *t = in->flat;
     const struct summary *s = t->summary;
+    /* As in the table below, of which each of these functions may have a row. */
+    int decimals = text_share_decimals(s);
     if (!t->own_len)
         return;
     out_str(out, "\ntotal%  total s  your functions by total\n");
     for (uint32_t i = 0; i < t->own_len; i++) {
         double total = s->stacks->inclusive[t->own[i]], share = summary_share(s, total);
+        double half = interval_half(summary_total_interval(s, t->own[i], total));
         text_heat_on(out, &in->style, share);
-        out_fixed(out, 100 * share, 6, 2);
+        text_known(out, 100 * share, 100 * half, 4 + decimals, decimals);
         text_heat_off(out, &in->style, share);
-        out_fixed(out, summary_time(s, total), 9, summary_decimals(s));
+        text_known(out, summary_time(s, total), summary_time(s, half * s->samples), 9,
+                   summary_decimals(s));
         out_str(out, "  ");
         text_function_behind(out, in->names, t->own[i], &in->style, 17);
         out_char(out, '\n');

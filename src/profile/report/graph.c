@@ -80,7 +80,7 @@ struct columns {
     const struct text_style *style;
     const uint32_t *number; /* NULL in trees */
     bool has_samples, has_time;
-    int index, time, decimals, calls;
+    int index, time, decimals, percent, calls;
     bool has_calls;
     const struct baseline *base; /* or NULL */
     int was;                     /* width of the base's calls; 0: it has none */
@@ -106,6 +106,7 @@ static struct columns graph_columns_of(const struct summary *s, const struct gra
     double most = l.has_time ? summary_time(s, s->samples) : s->samples;
     l.decimals = l.has_time ? summary_decimals(s) : 2;
     l.time = text_digits((uint64_t)most) + l.decimals + 1;
+    l.percent = text_share_decimals(s);
     l.index = l.index < 5 ? 5 : l.index;
     l.time = l.time < 9 ? 9 : l.time;
     int least = g->measured_len < g->arcs_len ? (int)strlen(static_word) : 5;
@@ -180,11 +181,13 @@ static void text_times(struct out *out, const struct columns *l, double self, do
 {
     if (!l->has_samples)
         return;
-    double unit = l->has_time ? l->summary->rate : 1;
+    /* What sampling leaves open. The error of the model that splits times is unknown. */
+    const struct summary *s = l->summary;
+    double unit = l->has_time ? s->rate : 1, scale = s->samples / unit;
     out_char(out, ' ');
-    out_fixed(out, self / unit, l->time, l->decimals);
+    text_known(out, self / unit, summary_error(s, self) * scale, l->time, l->decimals);
     out_char(out, ' ');
-    out_fixed(out, children / unit, l->time, l->decimals);
+    text_known(out, children / unit, summary_error(s, children) * scale, l->time, l->decimals);
 }
 
 /* `mark` and the second number fill a field of their own. `mark` is ` ` (one number), `/` (of so
@@ -219,9 +222,9 @@ static void text_origin(struct out *out, const struct graph *g)
 static void text_line(struct out *out, const struct columns *l, const struct entry *e,
                       const struct entry_line *line, bool is_caller)
 {
-    int used = l->index + (l->has_samples ? 2 * l->time + 9 : 0) + text_calls_width(l) +
-               others_width(&l->summary->others) + text_was_width(l) + 6;
-    out_spaces(out, (size_t)l->index + (l->has_samples ? 7 : 0));
+    int used = l->index + (l->has_samples ? 2 * l->time + 7 + l->percent : 0) +
+               text_calls_width(l) + others_width(&l->summary->others) + text_was_width(l) + 6;
+    out_spaces(out, (size_t)l->index + (l->has_samples ? 5 + (size_t)l->percent : 0));
     if (line->kind == LINE_INTERNAL)
         out_spaces(out, l->has_samples ? 2 * ((size_t)l->time + 1) : 0);
     else
@@ -260,7 +263,8 @@ static void text_primary(struct out *out, const struct columns *l, const struct 
     if (l->has_samples) {
         text_heat_on(out, l->style, share);
         out_char(out, ' ');
-        out_fixed(out, 100 * share, 6, 2);
+        text_known(out, 100 * share, 100 * summary_error(l->summary, e->self + e->children),
+                   4 + l->percent, l->percent);
         text_heat_off(out, l->style, share);
     }
     text_times(out, l, e->self, e->children);
@@ -277,7 +281,7 @@ static void text_primary(struct out *out, const struct columns *l, const struct 
     text_was(out, l, is_known ? was->old_calls : -1, is_known ? was->total.old : -1);
     out_str(out, "  ");
     text_node(out, l, e->node,
-              l->index + (l->has_samples ? 2 * l->time + 9 : 0) + text_calls_width(l) +
+              l->index + (l->has_samples ? 2 * l->time + 7 + l->percent : 0) + text_calls_width(l) +
                   others_width(&l->summary->others) + text_was_width(l) + 2);
     out_char(out, '\n');
 }
@@ -295,7 +299,7 @@ static void text_head(struct out *out, const struct columns *l)
     text_column(&t, ENTRY_ID, l->index, 0);
     if (l->has_samples) {
         t.unit = l->has_time ? t.unit : 0;
-        text_column(&t, ENTRY_SHARE, 6, 2);
+        text_column(&t, ENTRY_SHARE, 4 + l->percent, l->percent);
         text_column(&t, l->has_time ? ENTRY_SELF : ENTRY_TEXT_SAMPLES, l->time, l->decimals);
         text_column(&t, ENTRY_CALLEES, l->time, l->decimals);
     }
@@ -371,9 +375,10 @@ void graph_text(struct out *out, const struct report_input *in)
     if (t->omitted)
         out_printf(out, "%" PRIu32 " more entr%s not shown\n", t->omitted,
                    t->omitted == 1 ? "y is" : "ies are");
-    if (t->summary->unattributed > 0)
-        out_printf(out, "%.2f %% of the samples are in no function, and so in no entry\n",
-                   100 * summary_share(t->summary, t->summary->unattributed));
+    if (t->summary->unattributed > 0) {
+        text_share(out, t->summary, t->summary->unattributed);
+        out_str(out, " of the samples are in no function, and so in no entry\n");
+    }
 }
 
 /* --- trees of callers or callees: columns ----------------------------------------------------- */
@@ -423,6 +428,7 @@ const struct column_table trees_columns = {"Columns of trees of callers or calle
 static void text_tree(struct out *out, const struct text_columns *table, const struct columns *l,
                       const struct tree *t)
 {
+    const struct summary *s = l->summary;
     out_char(out, '\n');
     text_columns_head(out, table);
     out_printf(out, "  %s of ", t->is_upward ? "callers" : "callees");
@@ -433,9 +439,11 @@ static void text_tree(struct out *out, const struct text_columns *table, const s
         const struct tree_row *r = &t->rows[i];
         uint32_t depth = r->depth < MOST_INDENTED ? r->depth : MOST_INDENTED;
         int used = table->width + (l->has_calls ? 2 : -l->calls) + 2 * (int)depth;
+        double half = summary_error(s, r->samples);
         struct field fields[TREE_COLUMNS] = {
-            [TREE_HEAT] = field_double(summary_share(l->summary, r->samples)),
-            [TREE_TIME] = field_double(summary_time(l->summary, r->samples)),
+            [TREE_HEAT] = field_about(summary_share(s, r->samples), half),
+            [TREE_TIME] =
+                field_about(summary_time(s, r->samples), summary_time(s, half * s->samples)),
             [TREE_TEXT_SAMPLES] = field_double(r->samples),
             [TREE_CALLS] = r->is_static ? field_text(static_word) : field_u64(r->calls)};
         text_columns_row(out, table, fields, true);
@@ -464,7 +472,7 @@ void trees_text(struct out *out, const struct report_input *in)
                                  .style = &in->style,
                                  .unit = s->abbreviation ? s->abbreviation : '?'};
     if (l.has_samples) {
-        text_column(&table, TREE_HEAT, 6, 2);
+        text_column(&table, TREE_HEAT, 4 + l.percent, l.percent);
         text_column(&table, l.has_time ? TREE_TIME : TREE_TEXT_SAMPLES, l.time, l.decimals);
     }
     text_column(&table, TREE_CALLS, l.calls, 0);

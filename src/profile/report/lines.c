@@ -186,9 +186,10 @@ const struct column_table lines_columns = {"Columns", "lines", "lines", columns,
 /* What all forms print of an amount of self time. */
 static void self_fields(struct field *fields, const struct summary *s, double self)
 {
-    fields[LINE_SHARE] = field_double(summary_share(s, self));
+    double half = summary_error(s, self), error = summary_time(s, half * s->samples);
+    fields[LINE_SHARE] = field_about(summary_share(s, self), half);
     fields[LINE_SAMPLES] = field_double(self);
-    fields[LINE_TIME] = field_known(s->rate > 0, field_double(summary_time(s, self)));
+    fields[LINE_TIME] = field_known(s->rate > 0, field_about(summary_time(s, self), error));
 }
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -223,7 +224,7 @@ static struct lines_layout lay_out(struct lines_table *t, const struct shown_pat
 {
     const struct summary *s = t->summary;
     bool has_time = s->has_samples && s->rate > 0;
-    int decimals = summary_decimals(s);
+    int decimals = summary_decimals(s), percent = text_share_decimals(s);
     int time = text_digits((uint64_t)summary_time(s, s->samples)) + decimals + 1;
     struct lines_layout l = {.columns = {.columns = columns,
                                          .len = LINE_COLUMNS,
@@ -242,9 +243,9 @@ static struct lines_layout lay_out(struct lines_table *t, const struct shown_pat
         has_between = interval_matters(t->rows[i].interval, summary_share(s, t->rows[i].self));
     if (s->has_samples) {
         int samples = text_digits((uint64_t)s->samples) + (t->has_fractions ? 3 : 0);
-        text_column(c, LINE_SHARE, 6, 2);
+        text_column(c, LINE_SHARE, 4 + percent, percent);
         if (has_between)
-            text_column(c, LINE_BETWEEN, 5, 2);
+            text_column(c, LINE_BETWEEN, 3 + percent, percent);
         if (is_whole || !has_time)
             text_column(c, LINE_SAMPLES, samples, t->has_fractions ? 2 : 0);
     }
@@ -255,7 +256,7 @@ static struct lines_layout lay_out(struct lines_table *t, const struct shown_pat
     }
     /* Rows with no self time of their own are there for their totals: lines that only call. */
     if (s->has_samples && t->has_totals) {
-        text_column(c, LINE_TOTAL_SHARE, 6, 2);
+        text_column(c, LINE_TOTAL_SHARE, 4 + percent, percent);
         text_column(c, LINE_TOTAL, time, decimals);
     }
     if (s->calls) {
@@ -334,13 +335,18 @@ static void put_row(struct out *out, const struct lines_layout *l, const struct 
     double unit = l->columns.unit ? s->rate : 1;
     struct field fields[LINE_COLUMNS] = {0};
     self_fields(fields, s, r->self);
+    /* The row's interval knows more than self_fields(): which function its samples are of, and
+     * where bins are shared, how many they are at least and at most. */
+    double half = interval_half(r->interval), total_half = summary_error(s, r->total);
     bool matters =
         !l->columns.style->width || interval_matters(r->interval, summary_share(s, r->self));
+    fields[LINE_SHARE].error = half;
+    fields[LINE_TIME].error = summary_time(s, half * s->samples);
     if (s->samples > 0 && matters)
-        fields[LINE_BETWEEN] = field_double(interval_half(r->interval));
+        fields[LINE_BETWEEN] = field_about(half, half);
     fields[LINE_CUMULATIVE] = field_double(summary_time(s, r->running));
-    fields[LINE_TOTAL_SHARE] = field_double(summary_share(s, r->total));
-    fields[LINE_TOTAL] = field_double(r->total / unit);
+    fields[LINE_TOTAL_SHARE] = field_about(summary_share(s, r->total), total_half);
+    fields[LINE_TOTAL] = field_about(r->total / unit, total_half * s->samples / unit);
     fields[LINE_CALLS] = field_u64(r->calls);
     fields[LINE_ENTERED] = field_u64(r->entered);
     put_fields(out, l, fields, s->samples > 0);

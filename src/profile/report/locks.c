@@ -346,9 +346,16 @@ static void put_holders(struct out *out, const struct locks *t, const struct loc
         }
         shown++;
         out_spaces(out, INDENT);
-        out_printf(out, "%6.1f %%  %9.3f s", 100 * share_of(h->ns, lock->ns), seconds(h->ns));
-        if (has_errors)
-            out_printf(out, " +- %.3f", h->error_ns / 1e9);
+        /* The wait itself was timed; what the other thread did meanwhile was sampled. */
+        double about = h->error_ns / 1e9;
+        text_known(out, 100 * share_of(h->ns, lock->ns), 100 * about / seconds(lock->ns), 6, 1);
+        out_str(out, " %  ");
+        text_known(out, seconds(h->ns), about, 9, 3);
+        out_str(out, " s");
+        if (has_errors) {
+            out_str(out, " +- ");
+            text_known(out, about, about, 0, 3);
+        }
         out_spaces(out, 2);
         out_spaces(out, 2 * (h->depth < STACK_NAMES ? h->depth : STACK_NAMES));
         out_str(out, h->depth ? "which " : "");

@@ -146,6 +146,20 @@ void text_none_passes(struct out *out, const char *what)
                what);
 }
 
+int text_share_decimals(const struct summary *s)
+{
+    enum { LEAST = 2, MOST = 4 };
+    int decimals = text_error_decimals(100 * summary_error(s, s->samples / 2));
+    return decimals < LEAST ? LEAST : decimals > MOST ? MOST : decimals;
+}
+
+void text_share(struct out *out, const struct summary *s, double samples)
+{
+    /* No column: nothing is below it that its point would have to meet. */
+    int known = text_error_decimals(100 * summary_error(s, samples)), most = text_share_decimals(s);
+    out_printf(out, "%.*f %%", known < most ? known : most, 100 * summary_share(s, samples));
+}
+
 /* The one thing about +- that must be said: what it is the uncertainty of. */
 void text_interval_legend(struct out *out, const struct summary *s)
 {
@@ -357,7 +371,9 @@ void others_summary(struct out *out, const struct other_measures *others)
 
 void others_share(struct out *out, const struct other_measure *other, double samples)
 {
-    out_printf(out, "  %*.2f", others_column(other), 100 * other_share(other, samples));
+    double half = interval_half(share_interval(samples, other->samples));
+    out_str(out, "  ");
+    text_known(out, 100 * other_share(other, samples), 100 * half, others_column(other), 2);
 }
 
 /* What all native JSON reports on a profile begin with, and what the tables share. */

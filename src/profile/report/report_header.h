@@ -67,6 +67,13 @@ void json_pair_function(struct json *j, struct names *names, uint32_t function);
 
 /* --- the head --------------------------------------------------------------------------------- */
 
+/* Decimals of a column of shares in percent: two, and up to four where even one half of all samples
+ * is known as well as that. */
+int text_share_decimals(const struct summary *s);
+
+/* "12.3 %" within a line. */
+void text_share(struct out *out, const struct summary *s, double samples);
+
 /* What +- means, below a table of shares: for one run sampling, for a series how its runs differ.
  */
 void text_interval_legend(struct out *out, const struct summary *s);

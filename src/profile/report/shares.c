@@ -31,13 +31,16 @@ static void shares_text_amounts(struct out *out, const struct shares *t, double 
                                 const struct text_style *style)
 {
     const struct summary *s = t->summary;
-    double share = summary_share(s, samples);
+    /* Samples are counted, and so have all digits. */
+    double share = summary_share(s, samples), half = summary_error(s, samples);
     text_heat_on(out, style, share);
-    out_printf(out, "%6.2f", 100 * share);
+    text_known(out, 100 * share, 100 * half, 6, 2);
     text_heat_off(out, style, share);
     out_printf(out, "  %9.0f", samples);
-    if (s->rate > 0)
-        out_printf(out, "  %9.3f", summary_time(s, samples));
+    if (s->rate > 0) {
+        out_str(out, "  ");
+        text_known(out, summary_time(s, samples), summary_time(s, half * s->samples), 9, 3);
+    }
 }
 
 /* What a thread ran, below it; functions that were on its stacks only are left out. They come with
