@@ -152,11 +152,18 @@ static const char *verdict_amount(struct verdict *v, const struct total_change *
     return arena_printf(&v->arena, "%.1f MB", value / 1e6);
 }
 
-/* What it takes to see a growth beyond what is allowed. */
-static const char *verdict_unseen(struct verdict *v, const struct total_change *t, double allowed)
+/* Growth beyond what is allowed may be there, and chance may hide it: nothing was judged. Where
+ * even the most that the interval leaves room for is allowed, the rule holds however wide it is. */
+static bool verdict_is_blind(const struct difference *d, double allowed)
 {
-    double needed = total_runs_needed(t, allowed);
-    const char *text = arena_printf(&v->arena, "%s: %s", t->label, t->text);
+    return d->margin > allowed && d->change + d->margin > allowed;
+}
+
+/* `text`, and what it takes to see a growth beyond what is allowed. */
+static const char *verdict_unseen(struct verdict *v, const char *text, const struct difference *d,
+                                  double runs, double allowed)
+{
+    double needed = runs_needed(d, runs, allowed);
     if (!(needed > 0))
         return text;
     return arena_printf(&v->arena, "%s; about %.0f runs a side would show growth beyond the limit",
@@ -181,9 +188,11 @@ static void verdict_whole(struct verdict *v, const struct rules *rules, const st
     double allowed = t->old * rule->limit / 100 + rule->absolute;
     double chance = difference_growth_chance(&t->difference, allowed);
     bool has_failed = t->new - t->old > allowed &&chance < 1 - rules->confidence;
-    double margin = t->difference.margin;
-    if (!has_failed && margin > allowed && t->new - t->old + margin > allowed) {
-        verdict_lacks(v, rules, w->kind, true, verdict_unseen(v, t, allowed));
+    if (!has_failed && verdict_is_blind(&t->difference, allowed)) {
+        double runs = fmin(t->of_old->runs, t->of_new->runs);
+        const char *text = arena_printf(&v->arena, "%s: %s", t->label, t->text);
+        verdict_lacks(v, rules, w->kind, true,
+                      verdict_unseen(v, text, &t->difference, runs, allowed));
         return;
     }
     struct verdict_case judged = {.status = has_failed ? CASE_FAILED : CASE_PASSED,
@@ -310,12 +319,34 @@ static bool verdict_time_lacks(struct verdict *v, const struct rules *rules,
     return true;
 }
 
+/* The user's rule about functions none of which could have been seen to break it, although one may
+ * have: the one that comes nearest to being seen says what it takes. Defaults are about all
+ * functions of a program, of which the large ones are judged by the whole as well, and pass. */
+static void verdict_time_blind(struct verdict *v, const struct rules *rules,
+                               const struct comparison *c, const struct change *row,
+                               const struct difference *d, enum rule_kind kind)
+{
+    double allowed = verdict_allowed(c, verdict_rule(rules, kind, c, row),
+                                     verdict_amount_of(c->old, row->old, kind).mean);
+    const char *unit = kind != RULE_TIME                           ? "points"
+                       : strcmp(c->new->dimension, "seconds") != 0 ? c->new->dimension
+                                                                   : "s";
+    double shown = (fmax(d->change, 0) + d->margin) * (kind == RULE_TIME ? 1 : 100);
+    const char *text = arena_printf(&v->arena, "%s: no growth below %.3g %s can be seen",
+                                    change_name(c, row), shown, unit);
+    verdict_lacks(v, rules, kind, true,
+                  verdict_unseen(v, text, d, fmin(c->old->runs, c->new->runs), allowed));
+}
+
 /* Two passes over the rows: the chance of each is known before all are adjusted together. */
 static void verdict_time(struct verdict *v, const struct rules *rules, const struct comparison *c,
                          enum rule_kind kind)
 {
     struct arena scratch = {0};
-    uint32_t judged = 0, asked = 0, failed = 0, without = 0;
+    uint32_t judged = 0, asked = 0, failed = 0, without = 0, seen = 0;
+    const struct change *nearest = NULL;
+    struct difference nearest_difference = {0};
+    double least = INFINITY;
     double *chances = ARENA_NEW(&scratch, double, c->len);
     const struct change **rows = ARENA_NEW(&scratch, const struct change *, c->len);
     struct noise noise = c->times;
@@ -334,8 +365,16 @@ static void verdict_time(struct verdict *v, const struct rules *rules, const str
         judged++;
         if (!d.is_known) /* too few samples to say anything; asking would cost the others */
             continue;
-        chances[asked] = difference_growth_chance(&d, verdict_allowed(c, rule, old.mean));
+        double allowed = verdict_allowed(c, rule, old.mean);
+        chances[asked] = difference_growth_chance(&d, allowed);
         rows[asked++] = row;
+        /* One that was seen is enough: most functions of a program are too small to be. */
+        seen += !verdict_is_blind(&d, allowed);
+        if (!nearest || d.margin / allowed < least) {
+            nearest = row;
+            nearest_difference = d;
+            least = d.margin / allowed;
+        }
     }
     chances_adjust(chances, asked);
     for (uint32_t i = 0; i < asked; i++) {
@@ -346,6 +385,8 @@ static void verdict_time(struct verdict *v, const struct rules *rules, const str
     }
     if (judged && !asked)
         verdict_lacks(v, rules, kind, true, "too few samples of every function that it is about");
+    else if (nearest && !failed && !seen && rules->is_asked[kind])
+        verdict_time_blind(v, rules, c, nearest, &nearest_difference, kind);
     else
         verdict_summary(v, rules, kind, judged, failed, without);
     arena_deinit(&scratch);

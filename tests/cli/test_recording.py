@@ -536,7 +536,7 @@ class Trees(Case):
             ("annotate", "--function", "{}"), ("export", "--format", "folded", "--function", "{}"),
             ("flame", "-o", "-", "--function", "{}"), ("html", "-o", "-", "--function", "{}"),
             ("diff", "--function", "{}"), ("path", "--if", "{}=2x"),
-            ("check", "--max-share-growth", "{}=0.5"), ("store", "trend", "{}")]
+            ("check", "--max-share-growth", "{}=50"), ("store", "trend", "{}")]
         # box::open(int) has parameters, work a suffix of a clone.
         names = {"_ZN3box4openEi": ["box::open", "open", "::box::open", "box::open(int)", "/^box::op/"],
                  "work.isra.0": ["work", "/work/"]}

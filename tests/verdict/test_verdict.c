@@ -393,9 +393,16 @@ CASE(test_times)
            "(limit: 12%+0.05%cpu) (a.c:10)\n"
            "failed: 1 failed, 0 passed, 0 not judged\n");
     noise_assume(&s.c.times, 0.3, 0.99); /* what was learnt from the runs, not what shares assume */
-    expect(&s, "max-time-growth 0",
+    expect(&s, "max-time-growth 0",      /* of growth that chance would hide nothing is judged */
+           "not judged  max-time-growth: parse: no growth below 2.2 s can be seen\n"
+           "not judged: 0 failed, 0 passed, 1 not judged\n");
+    expect(&s, "max-time-growth 60",
            "passed      max-time-growth: 3 functions judged; 1 not in the baseline\n"
            "passed: 0 failed, 1 passed, 0 not judged\n");
+    expect(&s, "max-time-growth parse=20",
+           "not judged  max-time-growth: parse: no growth below 2.2 s can be seen; about 3 runs a "
+           "side would show growth beyond the limit\n"
+           "not judged: 0 failed, 0 passed, 1 not judged\n");
     noise_assume(&s.c.times, 0, 0.99);
     s.new.dimension = "cycles";
     expect(&s, "max-time-growth 12",

@@ -487,11 +487,10 @@ static bool total_pairs(const struct total_change *t, double floor, double *erro
     return true;
 }
 
-double total_runs_needed(const struct total_change *t, double growth)
+double runs_needed(const struct difference *d, double runs, double growth)
 {
     enum { MOST_RUNS = 1000 };
-    double runs = t->of_old->runs < t->of_new->runs ? t->of_old->runs : t->of_new->runs;
-    double times = t->difference.margin / growth, needed = ceil(runs * times * times);
+    double times = d->margin / growth, needed = ceil(runs * times * times);
     return needed > runs && needed < MOST_RUNS ? fmax(needed, LEAST_RUNS_ELAPSED) : 0;
 }
 

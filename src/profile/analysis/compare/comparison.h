@@ -305,8 +305,8 @@ void comparison_deinit(struct comparison *c);
 bool comparison_waits(const struct run_set *s);
 
 /* How many runs a side would show a change by `growth`, as margins shrink with the root of the
- * runs; 0: as many as there are, or more than one would make. */
-double total_runs_needed(const struct total_change *t, double growth);
+ * `runs` that there are; 0: as many as these, or more than one would make. */
+double runs_needed(const struct difference *d, double runs, double growth);
 
 /* Fills `totals`. */
 void comparison_judge_totals(struct comparison *c, struct arena *a);

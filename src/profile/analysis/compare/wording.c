@@ -98,7 +98,10 @@ const char *comparison_answer(const struct comparison *c, struct arena *a)
     comparison_total_text(new, sizeof new, t, t->new);
     if (!t->is_found || t->old <= 0 || t->new <= 0) {
         bool is_unseen = t->of_old->runs > 1 && t->of_new->runs > 1 && t->verdict == TOTAL_UNSEEN;
-        double needed = is_unseen ? total_runs_needed(t, SHOWN_CHANGE * t->old) : 0;
+        double needed = is_unseen
+                            ? runs_needed(&t->difference, fmin(t->of_old->runs, t->of_new->runs),
+                                          SHOWN_CHANGE * t->old)
+                            : 0;
         const char *first = arena_printf(a, "CPU time %s, was %s: %s", new, old, t->text);
         return needed > 0 ? arena_printf(a, "%s; about %.0f runs a side would show %.0f %%", first,
                                          needed, 100 * SHOWN_CHANGE)
