@@ -381,10 +381,8 @@ static size_t rank_file_infos(struct rank_files *f, struct rank_file *file, stru
 static bool rank_file_event(struct rank_file *file, const char *wanted, struct err *e)
 {
     const struct recording *r = &file->recorded.recording;
-    for (file->event = 0; wanted && file->event < r->events.len; file->event++)
-        if (!strcmp(r->events.at[file->event].name, wanted))
-            break;
-    if (file->event >= r->events.len)
+    file->event = recording_find_event(r, wanted);
+    if (file->event == RECORDING_NONE)
         return err_in(e, file->name, wanted ? "the event '%s' was not recorded" : "has no samples",
                       wanted);
     return r->events.at[file->event].unit == RECORDING_UNIT_NS ||

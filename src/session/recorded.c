@@ -134,15 +134,14 @@ static bool recorded_open_file(struct recorded *r, struct space_object *object,
 static bool recorded_choose_event(struct recorded *r, const char *name, struct err *e)
 {
     const char *all = "";
-    for (uint32_t i = 0; i < r->recording.events.len; i++) {
-        if (!name || !strcmp(r->recording.events.at[i].name, name)) {
-            r->choice.event = i;
-            return true;
-        }
+    uint32_t found = recording_find_event(&r->recording, name);
+    if (found != RECORDING_NONE)
+        r->choice.event = found;
+    if (found != RECORDING_NONE || !name)
+        return true;
+    for (uint32_t i = 0; i < r->recording.events.len; i++)
         all = arena_printf(&r->arena, "%s%s%s", all, i ? ", " : "", r->recording.events.at[i].name);
-    }
-    return !name ||
-           err_set(e, "the event '%s' was not recorded; there is %s", name, *all ? all : "none");
+    return err_set(e, "the event '%s' was not recorded; there is %s", name, *all ? all : "none");
 }
 
 /* By the name that the kernel has for the process, or by the path of its executable. */

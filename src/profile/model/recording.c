@@ -247,12 +247,30 @@ struct recording_cpu recording_cpu(const struct recording *r)
     return sum;
 }
 
+bool event_name_is(const char *event, const char *name)
+{
+    size_t len = strlen(name);
+    return !strncmp(event, name, len) && (!event[len] || event[len] == ':');
+}
+
+/* "cpu:u" and "cpu:k" are two. */
+uint32_t recording_find_event(const struct recording *r, const char *name)
+{
+    uint32_t found = RECORDING_NONE, alike = 0;
+    for (uint32_t i = 0; i < r->events.len; i++) {
+        if (!name || !strcmp(r->events.at[i].name, name))
+            return i;
+        if (event_name_is(r->events.at[i].name, name)) {
+            found = i;
+            alike++;
+        }
+    }
+    return alike == 1 ? found : RECORDING_NONE;
+}
+
 bool recording_covers_waits(const struct recording *r)
 {
-    static const char WALL[] = "wall"; /* or "wall:u" */
-    const char *clock = r->events.len ? r->events.at[0].name : "";
-    size_t len = sizeof WALL - 1;
-    return r->waits.len || (!strncmp(clock, WALL, len) && (!clock[len] || clock[len] == ':'));
+    return r->waits.len || (r->events.len && event_name_is(r->events.at[0].name, "wall"));
 }
 
 uint64_t recording_last_end_ns(const struct recording *r)

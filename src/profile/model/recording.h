@@ -449,6 +449,13 @@ bool *recording_find_ordered(const struct recording *r, struct arena *a);
 /* Whether a node is where a thread was off the CPU: such time has an exact length. */
 bool recording_is_wait(const struct recording *r, uint32_t node);
 
+/* Whether an event is called so, modifiers ("wall:u") aside. */
+bool event_name_is(const char *event, const char *name);
+
+/* The event of that name, or the only one that has modifiers besides; NULL: the first one.
+ * RECORDING_NONE: there is none. */
+uint32_t recording_find_event(const struct recording *r, const char *name);
+
 /* Whether time off the CPU was recorded, though there may have been none. */
 bool recording_covers_waits(const struct recording *r);
 

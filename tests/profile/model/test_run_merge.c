@@ -95,6 +95,27 @@ static void assert_refused(struct recording *first, struct recording *second, co
 }
 
 /* Two of one name, as `perf record -e cycles -e cycles` has them, stay two. */
+/* Reports ask for events by the name, whoever wrote its modifiers. */
+CASE(test_event_names)
+{
+    struct recording r = {0};
+    for (size_t i = 0; i < 5; i++) {
+        static const char *const NAMES[] = {"wall:u", "faults:u", "faults", "cycles:u", "cycles:k"};
+        vec_push(&r.events, (struct recording_event){NAMES[i], RECORDING_UNIT_COUNT, 1, false});
+    }
+    assert_int_equal(recording_find_event(&r, NULL), 0);
+    assert_int_equal(recording_find_event(&r, "wall"), 0);
+    assert_int_equal(recording_find_event(&r, "wall:u"), 0);
+    assert_int_equal(recording_find_event(&r, "faults"), 2);
+    assert_int_equal(recording_find_event(&r, "cycles:k"), 4);
+    assert_int_equal(recording_find_event(&r, "cycles"), RECORDING_NONE); /* which one? */
+    assert_int_equal(recording_find_event(&r, "wal"), RECORDING_NONE);
+    assert_int_equal(recording_find_event(&r, "faults:"), RECORDING_NONE);
+    assert_true(recording_covers_waits(&r));
+    vec_free(&r.events);
+    assert_int_equal(recording_find_event(&r, NULL), RECORDING_NONE);
+}
+
 CASE(test_events_of_one_name)
 {
     struct recording one = example("/lib"), two = example("/lib");

@@ -124,7 +124,7 @@ enum noise_kind comparison_noise_kind(const struct comparison *c, const struct c
 
 bool comparison_waits(const struct run_set *s)
 {
-    return s->facts.len && !strcmp(s->facts.at[0].event, "wall");
+    return s->facts.len && event_name_is(s->facts.at[0].event, "wall");
 }
 
 /* One of the four measured changes of rows. */

@@ -409,10 +409,8 @@ static void parallelism_weigh(struct recording *r, uint32_t base, uint32_t cpu, 
 /* Two events are added at the end, so that numbers of those in the file stay valid. */
 bool parallelism_add_event(struct recording *r, const char *event, struct err *e)
 {
-    uint32_t base = 0;
-    while (event && base < r->events.len && strcmp(r->events.at[base].name, event) != 0)
-        base++;
-    if (base >= r->events.len)
+    uint32_t base = recording_find_event(r, event);
+    if (base == RECORDING_NONE)
         return err_set(e, "--latency: the event '%s' was not recorded", event ? event : "cpu");
     if (r->events.at[base].unit != RECORDING_UNIT_NS)
         return err_set(e, "--latency needs samples of time, and '%s' counts events",
