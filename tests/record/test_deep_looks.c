@@ -2,6 +2,7 @@
  * and registers are of one moment: the program is this one, which counts on its stack. */
 #include "cases.h"
 #include "record/perf/deep_looks.h"
+#include "record/ptrace/ptrace_registers.h"
 
 #include "arch/arch.h"
 
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -123,6 +125,52 @@ CASE(whole_stacks_are_read)
     if (!is_wanted)
         SKIPPED("the kernel may not be sampled");
     assert_in_range(seen.looks, ENOUGH, 10 * ENOUGH);
+    assert_int_equal(seen.torn, 0);
+}
+
+/* Stops the program, lets its stack be read, and lets it go on; returns how much was read. */
+static size_t stop_and_read(struct deep_looks *l)
+{
+    struct ptrace_registers r;
+    int status;
+    assert_int_equal(ptrace(PTRACE_INTERRUPT, seen.child, 0, 0), 0);
+    assert_int_equal(waitpid(seen.child, &status, 0), seen.child);
+    assert_true(WIFSTOPPED(status) && ptrace_registers_read(seen.child, &r));
+    size_t len = deep_looks_stopped(l, seen.child, &r.user);
+    assert_int_equal(ptrace(PTRACE_CONT, seen.child, 0, 0), 0);
+    return len;
+}
+
+/* By somebody else's stops: what is not wanted is not read, and never more than was asked for. */
+CASE(stacks_of_stopped_threads_are_read)
+{
+    struct deep_looks *l = deep_looks_new_stopping();
+    if (!l)
+        SKIPPED("a machine without unwinding");
+    begin();
+    while (!words[READY])
+        nap();
+    if (ptrace(PTRACE_SEIZE, seen.child, 0, 0)) {
+        end();
+        deep_looks_free(l);
+        SKIPPED("nothing may be traced");
+    }
+    assert_false(deep_looks_prepare(l));
+    assert_int_equal(stop_and_read(l), 0);
+    for (int i = 0; i < TRIES && seen.looks < ENOUGH; i++) {
+        assert_true(deep_looks_want(l, seen.child, seen.child, 1 << 20));
+        if (!deep_looks_prepare(l)) /* a busy machine: it was long ago */
+            continue;
+        size_t len = stop_and_read(l);
+        assert_true(!len || (len > (DEPTH - 1) * FRAME && len <= 1 << 20));
+        deep_looks_take(l, take, l);
+        nap();
+    }
+    deep_looks_gone(l, seen.child);
+    assert_false(deep_looks_prepare(l));
+    end();
+    deep_looks_free(l);
+    assert_int_equal(seen.looks, ENOUGH);
     assert_int_equal(seen.torn, 0);
 }
 
