@@ -33,7 +33,7 @@ def is_sanitized():
 def monarc(*arguments, cwd=PROGRAMS, **more):
     environment = {**os.environ, "LC_ALL": "C", "COLUMNS": "80", **more.pop("env", {})}
     return subprocess.run([monarc_path(), *map(str, arguments)], cwd=cwd, env=environment,
-                          capture_output=True, **more)
+                          **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more})
 
 
 @functools.cache

@@ -768,7 +768,8 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
                 run.links.append((None, 0, len(run.nodes), 0, 0, 1, 5))
         folder = run.write(self.dir / "deep.monarc")
         for options in (), ("--files",):
-            done = monarc_limited("waits", *options, "--json", folder, cwd=self.dir, megabytes=400, seconds=600)
+            done = monarc_limited("waits", *options, "--json", folder, cwd=self.dir, megabytes=400, seconds=600,
+                                  stdout=subprocess.DEVNULL)
             self.assertEqual((done.returncode, done.stderr), (0, b""))
         done = monarc_limited("waits", folder, cwd=self.dir, megabytes=400, seconds=600)
         self.assertIn(b"mutex lock: 0.000 s in 8000 waits", done.stdout)
