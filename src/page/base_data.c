@@ -9,7 +9,6 @@
  * patch where there is one. */
 #include "page/page_private.h"
 
-#include "base/path.h"
 #include "base/sort.h"
 #include "coverage/analysis/coverage_change.h"
 #include "profile/analysis/compare/comparison.h"
@@ -84,7 +83,7 @@ static void base_rows_data(struct json *j, const struct page_rows *r, const stru
     COLUMN(j, "row", c->len,
            column_index(j, rows[i].new == NO_FUNCTION ? UINT32_MAX : row_of[rows[i].new]));
     COLUMN(j, "name", c->len, json_str(j, change_name(c, &rows[i])));
-    COLUMN(j, "file", c->len, json_str(j, rows[i].file ? path_base_name(rows[i].file) : NULL));
+    COLUMN(j, "file", c->len, json_str(j, rows[i].file));
     COLUMN(j, "remark", c->len, json_str(j, comparison_remark(c, &rows[i], a)));
     COLUMN(j, "self", c->len, base_amount(j, change_self(c, &rows[i])->new, has_time));
     COLUMN(j, "self_old", c->len, base_amount(j, change_self(c, &rows[i])->old, has_time));

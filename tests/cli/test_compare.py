@@ -143,6 +143,14 @@ void _start(void) { wide(7); for (;;) __asm__ volatile(""); }
         for form in "text", "markdown":
             shown = monarc("diff", "--all", "--format", form, *sides).stdout.decode()
             self.assertEqual(sorted(re.findall(r"work \(..c\)", shown)), ["work (a.c)", "work (b.c)"], shown)
+        for file in "ab":  # sources of one name have their folders
+            (folder / file).mkdir()
+            (folder / f"{file}.c").rename(folder / file / "w.c")
+        subprocess.run([*CC, *FLAGS, "-o", "prog", "m.c", "a/w.c", "b/w.c"], cwd=folder, check=True)
+        sides = sides[2:]
+        for command in ("flat", "--force", *sides), ("diff", "--force", "--all", *sides, *sides):
+            shown = monarc(*command).stdout.decode()
+            self.assertEqual(sorted(set(re.findall(r"work \(.*?\.c\)", shown))), ["work (a/w.c)", "work (b/w.c)"], shown)
 
     def test_nothing_changed(self):
         status, rows, text = self.diff({"wide": 300, "end": 100}, {"wide": 300, "end": 100})

@@ -122,6 +122,38 @@ void names_shorten(struct names *n, const bool *is_shown)
 
 /* Functions of one name have one place in the order of names, so counting them takes no
  * comparisons. */
+/* Names of files do for most; each round gives one folder more to those that are still alike. A
+ * path that stands twice is the same place. */
+void paths_tell_apart(const uint64_t *group, const char *const *paths, uint32_t len,
+                      const char **ends)
+{
+    struct arena scratch = {0};
+    struct intern texts = {0};
+    uint32_t *first = ARENA_NEW(&scratch, uint32_t, (size_t)len + 1);
+    bool is_done = false;
+    for (uint32_t i = 0; i < len; i++)
+        ends[i] = paths[i] ? path_base_name(paths[i]) : NULL;
+    for (unsigned parts = 2; !is_done; parts++) {
+        struct map seen = {0}; /* group and end -> the first that has it */
+        bool *is_shared = ARENA_NEW(&scratch, bool, (size_t)len + 1);
+        is_done = true;
+        for (uint32_t i = 0; i < len; i++)
+            if (ends[i]) {
+                uint32_t end = intern(&texts, ends[i], strlen(ends[i]));
+                first[i] = map_index(&seen, group[i], end, i, NULL);
+                is_shared[first[i]] |= strcmp(paths[first[i]], paths[i]) != 0;
+            }
+        for (uint32_t i = 0; i < len; i++)
+            if (ends[i] && is_shared[first[i]] && ends[i] > paths[i]) {
+                ends[i] = path_tail(paths[i], parts);
+                is_done = false;
+            }
+        map_deinit(&seen);
+    }
+    intern_deinit(&texts);
+    arena_deinit(&scratch);
+}
+
 void names_tell_apart(struct names *n, struct object *const *objects, const bool *is_shown)
 {
     const struct functions *f = n->functions;
@@ -130,17 +162,21 @@ void names_tell_apart(struct names *n, struct object *const *objects, const bool
     if (!f->name_order)
         return;
     n->file = ARENA_NEW(n->arena, const char *, f->len);
+    n->place = ARENA_NEW(n->arena, const char *, f->len);
+    uint64_t *group = ARENA_NEW(&scratch, uint64_t, (size_t)f->len + 1);
     for (uint32_t i = 0; i < f->len; i++)
         count[f->name_order[i]]++;
     for (uint32_t i = 0; i < f->len; i++) {
         const struct function *at = &f->at[i];
         uint32_t line = 0;
+        group[i] = (uint64_t)f->name_order[i] << 32 | at->object;
         bool is_asked = at->is_static && !at->is_made &&
                         (count[f->name_order[i]] > 1 || at->has_namesake) &&
                         (!is_shown || is_shown[i]) && objects[at->object];
         if (is_asked)
             function_place(f, i, objects[at->object], &n->file[i], &line);
     }
+    paths_tell_apart(group, n->file, f->len, n->place);
     arena_deinit(&scratch);
 }
 

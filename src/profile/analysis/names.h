@@ -13,7 +13,9 @@ struct names {
     const char *style; /* as demangle() takes it; NULL: linkage names are shown */
     const char **shown;
     const char **brief; /* NULL until names_shorten(); of functions that have none NULL */
-    const char **file;  /* NULL until names_tell_apart(); of functions that need none NULL */
+    /* NULL until names_tell_apart(); of functions that need none NULL. The whole path, and the end
+     * of it by which it differs from those of its namesakes. */
+    const char **file, **place;
     struct arena *arena;
 };
 
@@ -41,6 +43,16 @@ static inline const char *names_file(const struct names *n, uint32_t function)
 {
     return n->file ? n->file[function] : NULL;
 }
+
+/* The end of its path that distinguishes it: `util.c`, or `net/util.c` beside `disk/util.c`. */
+static inline const char *names_place(const struct names *n, uint32_t function)
+{
+    return n->place ? n->place[function] : NULL;
+}
+
+/* Of each path (or NULL) the end by which it differs from the others of its group, in `ends`. */
+void paths_tell_apart(const uint64_t *group, const char *const *paths, uint32_t len,
+                      const char **ends);
 
 /* The short form where there is one, else as names_get(): for people, who know what is meant. */
 static inline const char *names_text(struct names *n, uint32_t function)

@@ -19,8 +19,6 @@
  * at least. The cost is that of the rows listed. */
 #include "profile/report/writers.h"
 
-#include "base/path.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -208,7 +206,7 @@ static void comparison_row_text(struct out *out, const struct comparison_layout 
         comparison_calls_text(out, l, row);
     int room = l->style->width - used - (int)strlen(remark) - 3 -
                (id->is_inlined ? (int)strlen(INLINED) : 0) -
-               (row->file ? (int)strlen(path_base_name(row->file)) + 3 : 0);
+               (row->file ? (int)strlen(row->file) + 3 : 0);
     if (l->style->width)
         text_symbol_within(out, name, room < LEAST_NAME ? LEAST_NAME : room);
     else
@@ -365,7 +363,7 @@ static void markdown_row(struct out *out, const struct comparison *c, const stru
     text_markdown(out, change_name(c, row));
     if (row->file) {
         out_str(out, " (");
-        text_markdown(out, path_base_name(row->file));
+        text_markdown(out, row->file);
         out_char(out, ')');
     }
     if (change_identity(c, row)->is_inlined)

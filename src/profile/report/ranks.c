@@ -181,7 +181,8 @@ static void ranks_text_name(struct out *out, const struct rank_table *t, const s
 {
     const struct rank_region_key *key = &row->region->key;
     text_name(out, names_short(key->name, a));
-    text_function_place(out, ranks_source(row),
+    const char *source = ranks_source(row);
+    text_function_place(out, source ? path_base_name(source) : NULL,
                         *key->name == '[' ? NULL : rank_region_object(t->set, row->region),
                         key->is_inlined);
 }

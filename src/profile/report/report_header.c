@@ -21,7 +21,6 @@
  *     name    linkage     file   object */
 #include "profile/report/report_header.h"
 
-#include "base/path.h"
 #include "output/out.h"
 
 #include <inttypes.h>
@@ -51,7 +50,7 @@ static struct name_parts head_name_parts_of(struct names *names, uint32_t functi
     p.shown_bytes = strlen(p.shown);
     if (style->names == NAME_LINKAGE_TOO && strcmp(p.shown, f->name))
         p.linkage = f->name;
-    p.file = names_file(names, function) ? path_base_name(names_file(names, function)) : NULL;
+    p.file = names_place(names, function);
     if (!f->is_made)
         p.object = function_object_label(names->functions, function);
     size_t len = p.object && *p.shown == '[' ? strlen(p.object) : 0;
@@ -100,7 +99,7 @@ void text_function_place(struct out *out, const char *source, const char *object
 {
     if (source) {
         out_str(out, " (");
-        text_name(out, path_base_name(source));
+        text_name(out, source);
         out_char(out, ')');
     }
     if (object)

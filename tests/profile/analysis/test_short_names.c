@@ -300,6 +300,27 @@ CASE(test_hostile_names)
     arena_deinit(&a);
 }
 
+/* Ends of paths are as long as they must be within a group, and no longer. */
+CASE(test_places)
+{
+    static const uint64_t GROUP[] = {1, 1, 1, 1, 2, 2, 2, 3, 3};
+    static const char *const PATHS[] = {"/p/net/util.c", "/p/disk/util.c", "/p/net/util.c",
+                                        "/p/main.c",     "/p/util.c",      NULL,
+                                        "/p/main.c",     "a/b/c.c",        "/x/a/b/c.c"};
+    static const char *const ENDS[] = {"net/util.c", "disk/util.c", "net/util.c",
+                                       "main.c",     "util.c",      NULL,
+                                       "main.c",     "a/b/c.c",     "x/a/b/c.c"};
+    enum { LEN = sizeof PATHS / sizeof *PATHS };
+    const char *ends[LEN];
+    (void)state;
+    paths_tell_apart(GROUP, PATHS, LEN, ends);
+    for (size_t i = 0; i < LEN; i++)
+        if (ENDS[i])
+            assert_string_equal(ends[i], ENDS[i]);
+        else
+            assert_null(ends[i]);
+}
+
 /* Functions by their linkage names: those that only the parameters tell apart keep them, those that
  * only the type tells apart keep all. */
 CASE(test_equal_short_names)

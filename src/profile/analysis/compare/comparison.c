@@ -283,6 +283,35 @@ static bool comparison_side_is_part(const struct run_set *s)
     return false;
 }
 
+/* Functions of one name in one object are known by their sources. */
+static void comparison_places(const struct comparison *c, struct change *rows, uint32_t len)
+{
+    struct arena scratch = {0};
+    struct intern texts = {0};
+    struct map first = {0}; /* name, object and whether inlined -> the first such row */
+    const char **files = ARENA_NEW(&scratch, const char *, (size_t)len + 1);
+    const char **ends = ARENA_NEW(&scratch, const char *, (size_t)len + 1);
+    uint64_t *groups = ARENA_NEW(&scratch, uint64_t, (size_t)len + 1);
+    for (uint32_t i = 0; i < len; i++) {
+        const struct identity *id = change_identity(c, &rows[i]);
+        const char *name = change_name(c, &rows[i]), *object = id->object ? id->object : "";
+        uint64_t place = 2 * (uint64_t)intern(&texts, object, strlen(object)) + id->is_inlined;
+        bool is_new;
+        uint32_t at = map_index(&first, intern(&texts, name, strlen(name)), place, i, &is_new);
+        groups[i] = at;
+        if (is_new || id->is_made)
+            continue;
+        files[i] = id->file;
+        files[at] = change_identity(c, &rows[at])->file;
+    }
+    paths_tell_apart(groups, files, len, ends);
+    for (uint32_t i = 0; i < len; i++)
+        rows[i].file = ends[i];
+    intern_deinit(&texts);
+    map_deinit(&first);
+    arena_deinit(&scratch);
+}
+
 void comparison_make(struct comparison *c, const struct run_set *old, const struct run_set *new,
                      const struct comparison_rules *rules, struct arena *a)
 {
@@ -341,22 +370,7 @@ void comparison_make(struct comparison *c, const struct run_set *old, const stru
                       (asks_totals && comparison_total_speaks(c, r)) ||
                       (is_other && comparison_is_counted(c, r));
     }
-    /* Functions of one name in one object are known by their sources. */
-    struct intern texts = {0};
-    struct map first = {0}; /* name, object and whether inlined -> the first such row */
-    for (uint32_t i = 0; i < len; i++) {
-        const struct identity *id = change_identity(c, &rows[i]);
-        const char *name = change_name(c, &rows[i]), *object = id->object ? id->object : "";
-        uint64_t place = 2 * (uint64_t)intern(&texts, object, strlen(object)) + id->is_inlined;
-        bool is_new;
-        uint32_t at = map_index(&first, intern(&texts, name, strlen(name)), place, i, &is_new);
-        if (is_new || id->is_made)
-            continue;
-        rows[i].file = id->file;
-        rows[at].file = change_identity(c, &rows[at])->file;
-    }
-    intern_deinit(&texts);
-    map_deinit(&first);
+    comparison_places(c, rows, len);
     uint32_t *order = ARENA_NEW(&scratch, uint32_t, len);
     for (uint32_t i = 0; i < len; i++)
         order[i] = i;

@@ -220,7 +220,7 @@ struct change {
     struct measured_change self_time, total_time; /* where comparison.compares_time */
     struct measured_change self, total;           /* shares */
     double old_calls, new_calls;                  /* of an average run */
-    const char *file; /* its source, where another row has its name; else NULL */
+    const char *file; /* end of its source's path, where another row has its name; else NULL */
     bool calls_differ;
     bool is_found; /* the row is a finding: time, or calls, changed */
 };
