@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness import check_schema, main, monarc, monarc_json, monarc_path
 from parts import load_tests, slow
-from run_file import KERNEL, Run
+from run_file import KERNEL, PERIOD, UNPLACED, Run
 from sequential import decided, figure
 
 sys.dont_write_bytecode = True
@@ -126,12 +126,13 @@ class Series(unittest.TestCase):
         figure(self).assertGreater(spin["total_time"], 0.08)
         figure(self).assertLess(spin["total_time"], 0.2)
 
-    def test_between_runs(self):
-        """Intervals are those of the runs' differences, which are known here."""
-        reads, writes = [300, 340, 290, 330], [700, 650, 720, 690]
+    def made(self, name, reads, writes, **more):
+        """A series of runs of so many milliseconds in two calls; `more` is each run's own."""
         for i, (one, other) in enumerate(zip(reads, writes)):
-            (self.dir / "made").mkdir(exist_ok=True)
+            (self.dir / name).mkdir(exist_ok=True)
             run = Run("./made", length=10**9, slice=10**6, user=1, system=0)
+            vars(run).update(more)
+            run.facts["cpu"] = (one + other) * PERIOD + sum(ns for _, _, ns, _ in run.losses)
             kernel = run.object(KERNEL)
             run.process(7 + i, 1, None, "made")
             run.thread(0, 7 + i, "made")
@@ -139,7 +140,24 @@ class Series(unittest.TestCase):
                 run.sample([(kernel, 0 if k * one // (one + other) != (k + 1) * one // (one + other)
                              else 1)], slice=k // 2)
             run.parts.append((0, i + 1, 0, 0, 0, 10**9, 10**9))
-            run.write(self.dir / f"made/run-{i + 1}")
+            run.write(self.dir / name / f"run-{i + 1}")
+
+    def test_losses_of_runs(self):
+        """What is not placed, a hundredth of each run, may all be one function's: a hundredth of the mean run."""
+        few, many = [300, 340, 290, 330], [690, 650, 700, 660]
+        self.made("whole", few, many)
+        self.made("lossy", few, many, losses=[(UNPLACED, 1, 10 * PERIOD, "somewhere")])
+        part = 40 / (40 + sum(few) + sum(many))
+        whole, lossy = self.flat(self.dir / "whole")[0], self.flat(self.dir / "lossy")[0]
+        for name in "[kernel] read", "[kernel] write":
+            low, high = whole[name]["self_share_low"], whole[name]["self_share_high"]
+            self.assertAlmostEqual(lossy[name]["self_share_low"], low * (1 - part), 6)
+            self.assertAlmostEqual(lossy[name]["self_share_high"], high * (1 - part) + part, 6)
+
+    def test_between_runs(self):
+        """Intervals are those of the runs' differences, which are known here."""
+        reads, writes = [300, 340, 290, 330], [700, 650, 720, 690]
+        self.made("made", reads, writes)
         rows, summary = self.flat(self.dir / "made")
         self.assertEqual(summary["samples"], sum(reads) + sum(writes))
         t = 3.182446305284263  # Student's, of 3 degrees of freedom

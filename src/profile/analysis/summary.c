@@ -376,13 +376,14 @@ int summary_decimals(const struct summary *s)
 /* CPU time that no sample says the place of may all be of one function, or none of it: threads that
  * leave the CPU all the time are sampled where they stay for longer, and buffers overflow where
  * samples are many. What is too little to be reported as a loss counts where it is more than the
- * last periods of some clocks: at high rates nothing else is as uncertain. */
+ * last periods of some clocks: at high rates nothing else is as uncertain. Losses are those of all
+ * runs of a series, times those of a mean run. */
 static struct interval interval_with_unplaced(const struct summary *s, struct interval i)
 {
     enum { LAST_PERIODS = 3 };
     const struct recording_summary *run = s->run && s->run->has_cpu ? s->run : NULL;
     const struct recording *r = run ? run->recording : NULL;
-    double placed_ns = 1e9 * summary_time(s, s->samples), unplaced_ns = 0;
+    double placed_ns = 1e9 * summary_time(s, s->samples) * summary_runs(s), unplaced_ns = 0;
     double rest_ns = run ? (double)run->cpu_ns - (double)run->accounted_ns : 0;
     for (size_t k = 0; r && k < r->losses.len; k++) {
         enum recording_loss_kind kind = r->losses.at[k].kind;
@@ -390,7 +391,7 @@ static struct interval interval_with_unplaced(const struct summary *s, struct in
         if (kind == RECORDING_LOST_UNPLACED || kind == RECORDING_LOST_RECORDS)
             unplaced_ns += (double)r->losses.at[k].ns;
     }
-    if (run && rest_ns > LAST_PERIODS * (double)run->event->period)
+    if (run && rest_ns > LAST_PERIODS * (double)run->event->period * summary_runs(s))
         unplaced_ns += rest_ns;
     if (!(unplaced_ns > 0) || !(placed_ns > 0) || strcmp(s->dimension, "seconds") != 0)
         return i;
