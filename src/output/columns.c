@@ -186,7 +186,7 @@ static void put_field(struct out *out, const struct column *column, const struct
     else if (c->kind != FIELD_DOUBLE)
         out_u64(out, c->u64, width);
     else if (column->form == FORM_PERCENT || column->form == FORM_HEAT)
-        text_known(out, percent, 100 * c->error, width, decimals);
+        text_known_share(out, c->amount, c->error, width, decimals);
     else if (column->form == FORM_POINTS)
         out_printf(out, "%+*.2f", width, percent);
     else if (column->form == FORM_SIGNED)

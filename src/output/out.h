@@ -291,6 +291,11 @@ int text_error_decimals(double error);
  * those that it has not, so that points stand below each other. `error` 0: it is exact. */
 void text_known(struct out *out, double value, double error, int width, int decimals);
 
+/* The same for a share, 0 to 1, as percent: one decimal at least, however unsure it is, as in a
+ * table of shares figures without a point are taken for counts. 100 % has all decimals, as they say
+ * that nothing is missing. */
+void text_known_share(struct out *out, double share, double error, int width, int decimals);
+
 /* The size of a file for people: "512 bytes", "9.8 kB", "418 kB", "1.3 MB"; a kB has 1000. */
 void text_bytes(struct out *out, uint64_t bytes);
 

@@ -226,6 +226,13 @@ void text_known(struct out *out, double value, double error, int width, int deci
     out_spaces(out, (size_t)blanks);
 }
 
+void text_known_share(struct out *out, double share, double error, int width, int decimals)
+{
+    const double most = 3.5; /* of an error that leaves one decimal */
+    bool is_all = share > 1 - 1e-6;
+    text_known(out, 100 * share, is_all ? 0 : fmin(100 * error, most), width, decimals);
+}
+
 /* Two digits at least; 999.5 of a unit are one of the next. */
 void text_bytes(struct out *out, uint64_t bytes)
 {

@@ -94,8 +94,8 @@ class Annotate(Program):
     def test_text(self):
         text = self.annotate("prog")
         self.assertRegex(text, r"src dir/prog\.c  100\.0 % of all samples")
-        self.assertRegex(text, r" 60 +0\.60 +3      return x \+ x;\n")
-        self.assertRegex(text, r" 30 +0\.30 +10          sum \+= twice\(i\);\n")
+        self.assertRegex(text, r" 60\.0 +0\.60 +3      return x \+ x;\n")
+        self.assertRegex(text, r" 30\.0 +0\.30 +10          sum \+= twice\(i\);\n")
         self.assertRegex(text, r"\n +7 +7  \{\n")
         self.assertRegex(text, r"\n +9          for \(int i")  # the tab
         self.assertNotIn("argv", text)
@@ -150,7 +150,7 @@ class Annotate(Program):
 
     def test_code(self):
         text = self.annotate("--asm", "--function", "work", "prog")
-        self.assertRegex(text, r"30 +0\.30 .* [0-9a-f]+:  \S+")
+        self.assertRegex(text, r"30\.0 +0\.30 .* [0-9a-f]+:  \S+")
         found = self.annotated("--asm=intel", "prog")
         lines = {line["line"]: line for line in found["files"][0]["lines"]}
         addresses = [int(i["address"], 16) for i in lines[10]["instructions"]]

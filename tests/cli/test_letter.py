@@ -181,7 +181,7 @@ class Gmon(Case):
         text = monarc("flat", "-v", DEMO, self.dir / "g").stdout.decode()
         self.assertRegex(text, r"^500 i-cache misses: 100 % in main\n")
         self.assertRegex(text, r"(?m)^Samples +500 of .*i-cache misses")
-        self.assertRegex(text, r"(?m)^ *100\.0 .* 500\.0 .*main$")
+        self.assertRegex(text, r"(?m)^ *100\.00 .* 500\.0 .*main$")
 
     def test_arcs_of_one_pair_are_summed(self):
         at = self.demo()

@@ -72,7 +72,7 @@ class Own(unittest.TestCase):
         text = self.text("flat", self.recording)
         table = text.split("your functions by total\n")[1].split("\n\n")[0]
         self.assertEqual([line.split() for line in table.splitlines()],
-                         [["70", "0.070", "render"], ["25", "0.025", "load"]])  # all went through main()
+                         [["70.0", "0.070", "render"], ["25.0", "0.025", "load"]])  # all went through main()
         self.assertLess(text.index("your functions"), text.index("self%"))
         for options in ["--mine"], ["--function", "copy"], ["--sort", "total"]:
             self.assertNotIn("your functions", self.text("flat", *options, self.recording), options)

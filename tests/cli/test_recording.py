@@ -604,7 +604,7 @@ class Events(Case):
         self.assertEqual(rows["ping"]["self_samples"], 0)
         text = self.text("flat", "--force", folder)
         self.assertRegex(text, r"(?m)^ *self% .* cache-misses%  function$")
-        self.assertRegex(text, r"(?m) 30   .* 10 +work\.isra\.0$")
+        self.assertRegex(text, r"(?m) 30\.0 .* 10\.0 +work\.isra\.0$")
         table = list(csv.DictReader(io.StringIO(self.text("flat", "--force", "--csv", folder))))
         self.assertEqual([r["self_share of cache-misses"] for r in table if r["name"] == "ping"], ["0.9"])
 

@@ -93,7 +93,7 @@ class Unnamed(unittest.TestCase):
         done = monarc("flat", "--no-pager", "fixed", "gmon.out", cwd=self.dir)
         text = done.stdout.decode()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(text, r"100 .* 3 .*\[0x%x\] \(fixed\)" % at["second"])
+        self.assertRegex(text, r"100\.00 .* 3 .*\[0x%x\] \(fixed\)" % at["second"])
         self.assertIn("Note     100 % of the samples are in functions without a symbol", text)
         self.assertIn("[0x%x] (fixed)" % at["main"],
                       monarc("graph", "--no-pager", "fixed", "gmon.out", cwd=self.dir).stdout.decode())

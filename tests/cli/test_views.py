@@ -101,7 +101,7 @@ class Dimensions(unittest.TestCase):
         text = monarc("flat", DEMO, self.both).stdout.decode()
         self.assertIn("Beside   cache-misses: 80 samples\n", text)
         self.assertRegex(text, r"cache-misses%  function")
-        self.assertRegex(text, r"(?m)^ 75\.00 .* 18\.75  fact$")
+        self.assertRegex(text, r"(?m)^ 75\.0 .* 18\.8   fact$")
         head, *lines = csv.reader(io.StringIO(monarc("flat", "--csv", DEMO, self.both).stdout.decode()))
         column = head.index("self_share of cache-misses")
         self.assertEqual({l[1]: float(l[column]) for l in lines if l[0] == "function"},
@@ -116,7 +116,7 @@ class Dimensions(unittest.TestCase):
                                   "ping": (0, 60, 0.75)})
         text = monarc("graph", DEMO, self.both).stdout.decode()
         self.assertRegex(text, r"cache-misses%  function")
-        self.assertRegex(text, r"(?m)^\[1\] +100\.00 .* 25\.00  main \[1\]$")
+        self.assertRegex(text, r"(?m)^\[1\] +100\.00 .* 25\.0   main \[1\]$")
 
     def test_one_is_chosen(self):
         for report in "flat", "graph":

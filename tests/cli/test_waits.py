@@ -536,7 +536,7 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         for holder in rows["g_drawn"]:  # 3 p (1 - p)
             self.assertAlmostEqual(holder["seconds_error"], 1.96 * (2 / 3) ** 0.5, 6)
         text = self.text("waits", folder)
-        self.assertIn("       100   %      2.00  s +- 0.14   waited in fsync: work.isra.0", text)
+        self.assertIn("       100.0 %      2.00  s +- 0.14   waited in fsync: work.isra.0", text)
         self.assertIn("        90.0 %      2.700 s  waited for file /data/wal", text)
         merged = monarc("merge", "-o", self.dir / "sum.monarc", folder, folder)
         self.assertEqual(merged.returncode, 0, merged.stderr)

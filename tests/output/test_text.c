@@ -68,6 +68,28 @@ CASE(test_digits_end_where_the_error_begins)
     assert_int_equal(text_error_decimals(1e-9), 6);
 }
 
+static void known_share(double share, double error, const char *expected)
+{
+    struct out o;
+    out_init(&o, -1);
+    text_known_share(&o, share, error, 7, 2);
+    out_char(&o, 0);
+    assert_string_equal(o.at, expected);
+    out_deinit(&o);
+}
+
+/* One decimal at least, and all of what is whole. */
+CASE(test_shares_have_a_point)
+{
+    known_share(0.7, 0.4, "  70.0 ");
+    known_share(0.7, 0.02, "  70.0 ");
+    known_share(0.70004, 0.001, "  70.00");
+    known_share(0.70004, 0, "  70.00");
+    known_share(1, 0.3, " 100.00");
+    known_share(0.99999, 0.3, " 100.0 "); /* not quite all */
+    known_share(0, 0.3, "   0.0 ");
+}
+
 static void whole(struct out *out, const char *name, size_t len, int room)
 {
     (void)room;

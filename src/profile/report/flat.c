@@ -519,7 +519,7 @@ static void text_own(struct out *out, const struct report_input *in)
         double total = s->stacks->inclusive[t->own[i]], share = summary_share(s, total);
         double half = interval_half(summary_total_interval(s, t->own[i], total));
         text_heat_on(out, &in->style, share);
-        text_known(out, 100 * share, 100 * half, 4 + decimals, decimals);
+        text_known_share(out, share, half, 4 + decimals, decimals);
         text_heat_off(out, &in->style, share);
         text_known(out, summary_time(s, total), summary_time(s, half * s->samples), 9,
                    summary_decimals(s));

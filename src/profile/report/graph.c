@@ -263,8 +263,8 @@ static void text_primary(struct out *out, const struct columns *l, const struct 
     if (l->has_samples) {
         text_heat_on(out, l->style, share);
         out_char(out, ' ');
-        text_known(out, 100 * share, 100 * summary_error(l->summary, e->self + e->children),
-                   4 + l->percent, l->percent);
+        text_known_share(out, share, summary_error(l->summary, e->self + e->children),
+                         4 + l->percent, l->percent);
         text_heat_off(out, l->style, share);
     }
     text_times(out, l, e->self, e->children);

@@ -348,7 +348,7 @@ static void put_holders(struct out *out, const struct locks *t, const struct loc
         out_spaces(out, INDENT);
         /* The wait itself was timed; what the other thread did meanwhile was sampled. */
         double about = h->error_ns / 1e9;
-        text_known(out, 100 * share_of(h->ns, lock->ns), 100 * about / seconds(lock->ns), 6, 1);
+        text_known_share(out, share_of(h->ns, lock->ns), about / seconds(lock->ns), 6, 1);
         out_str(out, " %  ");
         text_known(out, seconds(h->ns), about, 9, 3);
         out_str(out, " s");

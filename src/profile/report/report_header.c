@@ -156,7 +156,8 @@ void text_share(struct out *out, const struct summary *s, double samples)
 {
     /* No column: nothing is below it that its point would have to meet. */
     int known = text_error_decimals(100 * summary_error(s, samples)), most = text_share_decimals(s);
-    out_printf(out, "%.*f %%", known < most ? known : most, 100 * summary_share(s, samples));
+    known = known < 1 ? 1 : known < most ? known : most;
+    out_printf(out, "%.*f %%", known, 100 * summary_share(s, samples));
 }
 
 /* The one thing about +- that must be said: what it is the uncertainty of. */
@@ -372,7 +373,7 @@ void others_share(struct out *out, const struct other_measure *other, double sam
 {
     double half = interval_half(share_interval(samples, other->samples));
     out_str(out, "  ");
-    text_known(out, 100 * other_share(other, samples), 100 * half, others_column(other), 2);
+    text_known_share(out, other_share(other, samples), half, others_column(other), 2);
 }
 
 /* What all native JSON reports on a profile begin with, and what the tables share. */

@@ -34,7 +34,7 @@ static void shares_text_amounts(struct out *out, const struct shares *t, double 
     /* Samples are counted, and so have all digits. */
     double share = summary_share(s, samples), half = summary_error(s, samples);
     text_heat_on(out, style, share);
-    text_known(out, 100 * share, 100 * half, 6, 2);
+    text_known_share(out, share, half, 6, 2);
     text_heat_off(out, style, share);
     out_printf(out, "  %9.0f", samples);
     if (s->rate > 0) {
