@@ -25,9 +25,11 @@
 /* That a sample waits. */
 static const uint64_t LONGEST_NS = UINT64_C(2000000000);
 
+/* The first room has to do for most: that it was too little is known a round of the monitor later,
+ * and by then a program of 0.2 s may have ended, with no whole stack at all. */
 enum {
-    MOST_WAITING = 2048,    /* samples of one thread */
-    LEAST_ROOM = 256 << 10, /* bytes of a stack that are read, at first */
+    MOST_WAITING = 2048,  /* samples of one thread */
+    LEAST_ROOM = 1 << 20, /* bytes of a stack that are read, at first */
     MOST_ROOM = 16 << 20,
     ROOM_GROWS = 16, /* times, where it was too little */
     MISSES = 3,      /* looks in a row without an outer end, for a pause */
