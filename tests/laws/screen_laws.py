@@ -23,24 +23,26 @@ def screens(subject, *keys):
 
 @law(*ALL)
 def screen_columns_are_flat(subject):
-    """The terminal's columns of times and totals are those of flat, rounded alike, in its order."""
+    """The terminal's columns of times and totals are those of flat, with two decimals and those of its times."""
     if not os.path.exists(SCREENS):
         return NOTHING
     shown = [line.split() for line in screens(subject, "")[0][2:] if re.match(r" *[0-9]+\.[0-9]+ ", line)]
-    text = subject.text("flat", "--all", "--wide", "--no-pager", "r.monarc").splitlines()
-    at = next(i for i, line in enumerate(text) if line.lstrip().startswith("self%"))
+    table = subject.json("flat", "--all", "r.monarc")
+    whole = table["summary"]["samples"]
     found, wanted = collections.Counter(), collections.Counter()
     for cells in shown:
         if cells[3:5] == ["0.00", "0.000"]:
             continue
         found[tuple(cells[:5])] += 1
-    for line in text[at + 1:text.index("", at)]:
-        cells = line.split()
-        if cells[5:7] == ["0.00", "0.000"]:
-            continue  # hardly any, or none: those the screen leaves out
-        wanted[cells[0], cells[1], cells[3], cells[5], cells[6]] += 1
-    if "total%" not in text[at] or "+-" not in text[at] or len(shown) > 80:
+    if not shown or "total_share_low" not in table["functions"][0] or len(shown) > 80:
         return NOTHING
+    decimals = len(shown[0][2].partition(".")[2])
+    for row in table["functions"]:
+        half = (row["self_share_high"] - row["self_share_low"]) / 2
+        cells = (f"{100 * row['self_share']:.2f}", f"{100 * half:.2f}", f"{row['self_time']:.{decimals}f}",
+                 f"{100 * row['total_samples'] / whole:.2f}", f"{row['total_time']:.{decimals}f}")
+        if cells[3:] != ("0.00", "0.000"):
+            wanted[cells] += 1  # the screen leaves out what is hardly there, or not at all
     subject.equal(found, wanted, "self%, +-, self s, total%, total s")
     return None
 

@@ -117,10 +117,11 @@ static const char *answer_share(const struct summary *s, struct names *names,
     if (!where && function_program_place(names->functions, function, c->objects, &file, &line))
         where = arena_printf(a, "in %s (%s:%" PRIu32 ")", name, path_base_name(file), line);
     where = where ? where : arena_printf(a, "in %s", name);
-    if (answer_is_unsure(s, self, summary_interval(s, self)))
+    bool is_unsure = answer_is_unsure(s, self, i);
+    if (is_unsure && answer_is_unsure(s, self, summary_interval(s, self)))
         return arena_printf(a, "; too few samples to tell: %.0f of %.0f %s", self, s->samples,
                             where);
-    if (answer_is_unsure(s, self, i))
+    if (is_unsure)
         return arena_printf(a, ": %.0f to %.0f %% %s", 100 * i.low, 100 * i.high, where);
     const char *about =
         interval_matters(i, share) && half >= 0.5 ? arena_printf(a, " +- %.0f", half) : "";
