@@ -120,8 +120,6 @@ void names_shorten(struct names *n, const bool *is_shown)
     arena_deinit(&scratch);
 }
 
-/* Functions of one name have one place in the order of names, so counting them takes no
- * comparisons. */
 /* Names of files do for most; each round gives one folder more to those that are still alike. A
  * path that stands twice is the same place. */
 void paths_tell_apart(const uint64_t *group, const char *const *paths, uint32_t len,
@@ -154,6 +152,8 @@ void paths_tell_apart(const uint64_t *group, const char *const *paths, uint32_t 
     arena_deinit(&scratch);
 }
 
+/* Functions of one name have one place in the order of names, so counting them takes no
+ * comparisons. */
 void names_tell_apart(struct names *n, struct object *const *objects, const bool *is_shown)
 {
     const struct functions *f = n->functions;
