@@ -336,7 +336,7 @@ class Options(Case):
         with tempfile.TemporaryDirectory() as folder:
             source, program = Path(folder) / "x.cc", Path(folder) / "x"
             source.write_text("#include <string>\n#include <vector>\nint main()\n{\n    std::vector<std::string> all;\n"
-                              "    for (volatile int i = 0; i < 3000000; i = i + 1) {\n        all.push_back(\"a text of some length\");\n"
+                              "    for (volatile int i = 0; i < 20000000; i = i + 1) {\n        all.push_back(\"a text of some length\");\n"
                               "        if (all.size() == 100)\n            all.clear();\n    }\n}\n")
             subprocess.run(["g++", "-O2", "-g", source, "-o", program], check=True)
             recording = Path(folder) / "r"
