@@ -361,22 +361,25 @@ class Programs(Case):
 
     @slow
     def test_one_source_by_many_links(self):
-        """A header by three names is one row, whose counts are the sum; and Bazel's folder is none."""
+        """A header by three names is one row, whose counts are the sum; and Bazel's folder is none. Two equal files of which
+        a tool made one are two."""
         (self.top / "src").mkdir()
         (self.top / "src/again").symlink_to(".")
         (self.top / "src/part.h").write_text("static inline int part(int a)\n{\n    return a + 1;\n}\n")
-        for name, header in (("one", "part.h"), ("two", "again/part.h"), ("three", "again/again/part.h")):
+        os.link(self.top / "src/part.h", self.top / "copy.h")
+        for name, header in (("one", "part.h"), ("two", "again/part.h"), ("three", "again/again/part.h"), ("four", "copy.h")):
             (self.top / f"{name}.c").write_text(f'#include "{header}"\nint {name}(void)\n{{\n    return part(1);\n}}\n')
-        (self.top / "main.c").write_text("int one(void), two(void), three(void);\n"
-                                         "int main(void)\n{\n    return one() + two() + three() - 6;\n}\n")
-        names = ["main.c", "one.c", "two.c", "three.c"]
+        (self.top / "main.c").write_text("int one(void), two(void), three(void), four(void);\n"
+                                         "int main(void)\n{\n    return one() + two() + three() + four() - 8;\n}\n")
+        names = ["main.c", "one.c", "two.c", "three.c", "four.c"]
         for inside in ({}, {"PWD": "/proc/self/cwd"}):
             subprocess.run("rm -f *.gc??; gcc --coverage -O0 -Isrc -o prog " + " ".join(names), shell=True, cwd=self.top,
                            check=True, env={**os.environ, **inside})
             subprocess.run(["./prog"], cwd=self.top, check=True)
             found = {s["path"]: s["lines"] for s in json.loads(monarc("cover", "--json", "-", ".", cwd=self.top).stdout)["sources"]}
-            self.assertEqual(sorted(found), sorted([*names, "src/part.h"]), inside)
+            self.assertEqual(sorted(found), sorted([*names, "src/part.h", "copy.h"]), inside)
             self.assertEqual([line["count"] for line in found["src/part.h"]], [3, 3], inside)
+            self.assertEqual([line["count"] for line in found["copy.h"]], [1, 1], inside)
 
     def test_code_left_to_the_compiler(self):
         """Branches of what is defaulted are the compiler's."""
