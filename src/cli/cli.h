@@ -301,7 +301,7 @@ extern const struct option_set cover_places_set, cover_scope_set, cover_gates_se
  * environment, is filled in afterwards. deinit() in any case. The same options may be opened for
  * two sides one after the other, with other paths. */
 void cover_options_init(struct cover_options *o);
-/* One report would replace the other. */
+/* false: both paths name one file, so that one report would replace the other. */
 MUST_CHECK bool outputs_differ(const char *path, const char *other, struct err *e);
 MUST_CHECK bool cover_options_finish(struct cover_options *o, struct err *e);
 void cover_options_deinit(struct cover_options *o);

@@ -282,18 +282,18 @@ void text_path_within(struct out *out, const char *path, size_t len, int room);
  * "12 us", and of 1 or more one, "10 us". */
 void text_amount(char *into, size_t size, double amount, double error, char abbreviation);
 
-/* The rule of decimals, for each figure that may be off: two digits of the error are shown up to
- * 35 of the second one, and one from there, as the Particle Data Group rounds ("Review of Particle
- * Physics", 5.3): 18.3 +- 2.4, 18 +- 4, 0.0123 +- 0.0005. At most six. */
+/* The rule of decimals, for each figure that may be off: of an error's first two digits both are
+ * shown up to 35, and the first alone from 36 on, as the Particle Data Group rounds ("Review of
+ * Particle Physics", 5.3): 18.3 +- 2.4, 18 +- 4, 0.0123 +- 0.0005. At most six. */
 int text_error_decimals(double error);
 
 /* A figure of a column: with the decimals that its error leaves, `decimals` at most, and blanks for
  * those that it has not, so that points stand below each other. `error` 0: it is exact. */
 void text_known(struct out *out, double value, double error, int width, int decimals);
 
-/* The same for a share, 0 to 1, as percent: one decimal at least, however unsure it is, as in a
- * table of shares figures without a point are taken for counts. 100 % has all decimals, as they say
- * that nothing is missing. */
+/* The same for a share, 0 to 1, as percent. It has one decimal at least, however unsure it is, as
+ * figures without a point would be taken for counts; 100 % has all, to say that nothing is missing.
+ */
 void text_known_share(struct out *out, double share, double error, int width, int decimals);
 
 /* The size of a file for people: "512 bytes", "9.8 kB", "418 kB", "1.3 MB"; a kB has 1000. */
