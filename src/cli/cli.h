@@ -46,7 +46,9 @@ struct terminal {
 };
 
 /* Starts the pager, if there is to be one: `out`, still empty, writes to it until terminal_end(),
- * which waits for the user to leave it. Leaving early is no error. */
+ * which waits for the user to leave it. Leaving early is no error. On a terminal the head of the
+ * report, which ends in the first empty line, folds at its width (out_prose()); in a pipe each
+ * sentence is a line. */
 void terminal_start(struct terminal *t, const struct print_options *o, struct out *out);
 void terminal_end(struct terminal *t, struct out *out);
 

@@ -392,7 +392,9 @@ static void run_next(const struct session *s, void *request, struct out *out)
     bool has_waits = false;
     for (size_t i = 0; i < r->choices.choices.len; i++)
         has_waits |= r->choices.choices.at[i].is_wall;
+    out_prose(out);
     out_str(out, warnings ? warnings : "");
+    out_prose(out);
     out_str(out, "\nNext: ");
     if (has_waits)
         out_printf(out,
@@ -408,6 +410,7 @@ static void run_next(const struct session *s, void *request, struct out *out)
                    "      monarc lines %s    (line by line)\n",
                    folder, folder);
     out_printf(out, "      monarc doctor %s   (how far to trust it)\n", folder);
+    out_prose_end(out);
 }
 
 struct run_flat {

@@ -389,10 +389,12 @@ static bool series_write_diff(void *context, struct out *out, struct err *e)
     s->diff_status = command_diff.run(&command_diff, 4, (char **)argv, out, e);
     if (e->line[0])
         return false;
+    out_prose(out);
     out_printf(out,
                "\nNext: monarc diff --all %s %s\n"
                "      monarc flat %s    (or another report of either)\n",
                old, new, new);
+    out_prose_end(out);
     return true;
 }
 

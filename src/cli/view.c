@@ -46,16 +46,32 @@ static pid_t pager_spawn(const char *command, int input)
     return pager;
 }
 
+/* COLUMNS, if it is set to a number; then the terminal's; 0: there is none. */
+static int terminal_columns(const struct out *out)
+{
+    enum { MOST = 10000 };
+    const char *wanted = getenv("COLUMNS");
+    long columns = wanted ? strtol(wanted, NULL, 10) : 0;
+    struct winsize size;
+    if (columns <= 0)
+        columns = out->fd >= 0 && !ioctl(out->fd, TIOCGWINSZ, &size) ? size.ws_col : 0;
+    return columns > MOST ? MOST : (int)columns;
+}
+
 /* Without less there is cat, so that a small system pages nothing but shows all. The pager's end of
  * the pipe is closed here, or its end would never be noticed. */
 void terminal_start(struct terminal *t, const struct print_options *o, struct out *out)
 {
+    enum { LEAST_PROSE = 20 };
     int ends[2];
     bool is_terminal = out->fd >= 0 && isatty(out->fd);
+    int columns = is_terminal && !o->is_wide ? terminal_columns(out) : 0;
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
     bool may_colour = is_terminal && !(no_color && *no_color) && term && strcmp(term, "dumb");
     *t = (struct terminal){.has_colour = o->colour == COLOUR_ALWAYS ||
                                          (o->colour == COLOUR_AUTO && may_colour)};
+    out->columns = columns && columns < LEAST_PROSE ? LEAST_PROSE : columns;
+    out_prose(out);
     const char *command = getenv("MONARC_PAGER");
     if (!command)
         command = getenv("PAGER");
@@ -94,26 +110,18 @@ void terminal_end(struct terminal *t, struct out *out)
     t->pager = 0;
 }
 
-/* COLUMNS, if it is set to a number; then the terminal's; a pipe has no width of its own, and 120
- * columns fit a log or a page of a review. Tables do not get narrower than 80. */
-static int print_columns(const struct out *out)
-{
-    enum { LEAST = 80, MOST = 10000, PIPE = 120 };
-    const char *wanted = getenv("COLUMNS");
-    long columns = wanted ? strtol(wanted, NULL, 10) : 0;
-    struct winsize size;
-    if (columns <= 0)
-        columns = out->fd >= 0 && !ioctl(out->fd, TIOCGWINSZ, &size) ? size.ws_col : PIPE;
-    return columns < LEAST ? LEAST : columns > MOST ? MOST : (int)columns;
-}
-
-/* Only text for people is paged and coloured; JSON and CSV are the same bytes on a terminal. */
+/* Only text for people is paged and coloured; JSON and CSV are the same bytes on a terminal. A pipe
+ * has no width of its own, and 120 columns fit a log or a page of a review. Tables do not get
+ * narrower than 80. */
 void print_report(enum report_table table, struct report_input *in, const struct print_options *o,
                   struct out *out)
 {
+    enum { LEAST = 80, PIPE = 120 };
     const struct report *report = report_find(table, o->format);
     struct terminal terminal = {0};
-    in->style.width = o->is_wide ? 0 : print_columns(out);
+    int columns = terminal_columns(out);
+    columns = columns ? columns : PIPE;
+    in->style.width = o->is_wide ? 0 : columns < LEAST ? LEAST : columns;
     if (report->is_for_people)
         terminal_start(&terminal, o, out);
     in->style.has_colour = terminal.has_colour;

@@ -49,10 +49,14 @@ static void write_all(struct out *o, const char *text, size_t len)
     }
 }
 
+/* Prose of which nothing is printed yet is still to come. */
 void out_flush(struct out *o)
 {
+    bool is_ahead = o->prose == o->len + 1;
+    out_prose_end(o);
     write_all(o, o->at, o->len);
     o->len = 0;
+    o->prose = is_ahead;
 }
 
 bool out_finish(struct out *o, const char *name, struct err *e)

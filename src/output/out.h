@@ -22,6 +22,8 @@ struct out {
     int error;
     char *lacking;     /* out_lacks(): the first reason */
     int lacking_errno; /* and its errno */
+    int columns;       /* of the terminal it goes to, at which prose folds; 0: it never does */
+    size_t prose;      /* where prose begins in the buffer, + 1; 0: there is none */
 };
 
 void out_init(struct out *o, int fd);
@@ -34,6 +36,11 @@ MUST_CHECK bool out_finish(struct out *o, const char *name, struct err *e);
 /* The output goes on without something that may be there but could not be read
  * (errno_hides_file); out_finish() then fails with the first such reason. */
 void out_lacks(struct out *o, const struct err *why);
+
+/* What is printed from here to out_prose_end(), or to the next empty line, is sentences: their
+ * lines fold between words at `columns`. A figure stays with its unit. */
+void out_prose(struct out *o);
+void out_prose_end(struct out *o);
 
 /* Room for `n` more bytes at o->at + o->len. */
 void out_room(struct out *o, size_t n);

@@ -1,21 +1,29 @@
-"""Colour and pager only on a terminal; outputs that cannot be written."""
+"""Colour, pager and folded sentences only on a terminal; outputs that cannot be written."""
 
+import fcntl
 import os
 import pty
+import re
+import struct
 import subprocess
+import tempfile
+import termios
 import unittest
+from pathlib import Path
 
+import run_file
 from harness import PROGRAMS, main, monarc, monarc_path
 
 FLAT = ["flat", "demo", "demo.gmon"]
 
 
-def on_terminal(arguments, **env):
+def on_terminal(arguments, columns=0, cwd=PROGRAMS, **env):
     """What appears on the screen, and the exit status."""
     pid, screen = pty.fork()
     if pid == 0:
-        os.chdir(PROGRAMS)
-        for name in "NO_COLOR", "PAGER", "MONARC_PAGER", "TERM":
+        os.chdir(cwd)
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        for name in "NO_COLOR", "PAGER", "MONARC_PAGER", "TERM", "COLUMNS":
             os.environ.pop(name, None)
         os.environ.update({"TERM": "xterm", **env})
         os.execv(monarc_path(), [monarc_path(), *arguments])
@@ -82,6 +90,58 @@ class Terminal(unittest.TestCase):
         os.close(writer)
         self.assertEqual(result.stderr, b"")
         self.assertNotEqual(result.returncode, 0)
+
+
+class Width(unittest.TestCase):
+    """Sentences fold at the width of the terminal; a pipe gets each as a line."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.dir = Path(folder.name)
+        run = run_file.Run("./prog", "--with", "a", "command", "line", "of", "many", "short", "words", "in", "it", "all",
+                           cpu=10**9, user=10**9)
+        prog = run.object(run_file.FILE, "/nonexistent/prog", b"\1" * 20)
+        for i, name in enumerate(("main", "compute_the_first_part", "compute_the_second_part")):
+            run.symbols.append((prog, 0x1000 + 0x10 * i, 0x10, name))
+        run.thread(run.process(1, 0, prog, "prog", user=10**9), 1, cpu=10**9)
+        for count, leaf in (500, 0x1010), (300, 0x1020):
+            run.sample([(prog, 0x1000), (prog, leaf)], count)
+        run.write(self.dir / "r.monarc")
+
+    def head(self, shown):
+        """The lines above the first empty one."""
+        return shown.decode().partition("\n\n")[0].split("\n")
+
+    def test_heads_fold(self):
+        for command in ["flat"], ["graph"], ["flat", "--verbose"], ["doctor"]:
+            arguments = [*command, "r.monarc"]
+            plain = self.head(monarc(*arguments, cwd=self.dir).stdout)
+            self.assertGreater(max(map(len, plain)), 80)
+            for columns in 40, 60, 80, 120:
+                with self.subTest(command=command, columns=columns):
+                    head = self.head(on_terminal(arguments, columns, self.dir, PAGER="cat", TERM="dumb")[0])
+                    self.assertLessEqual(max(map(len, head)), columns)
+                    self.assertEqual(" ".join(head).split(), " ".join(plain).split())  # no word is cut or lost
+                    self.assertEqual(len(head) > len(plain), columns < max(map(len, plain)))
+                    through = on_terminal(arguments, columns, self.dir, MONARC_PAGER="exec cat", TERM="dumb")[0]
+                    self.assertEqual(self.head(through), head)
+
+    def test_columns_count_more_than_the_terminal(self):
+        shown = on_terminal(["flat", "r.monarc"], 120, self.dir, PAGER="cat", TERM="dumb", COLUMNS="40")[0]
+        self.assertLessEqual(max(map(len, self.head(shown))), 40)
+
+    def test_rest_folds(self):
+        """Legends, findings and remedies stand below the head."""
+        for arguments in ["flat", "demo", "demo.gmon"], ["doctor", "demo", "demo.gmon"]:
+            shown = on_terminal(arguments, 40, PAGER="cat", TERM="dumb")[0].decode()
+            prose = [line for line in shown.split("\n") if not re.match(r" *[\d.]+ | self%", line)]
+            self.assertLessEqual(max(map(len, prose)), 40, shown)
+
+    def test_wide_folds_nothing(self):
+        arguments = ["flat", "--wide", "r.monarc"]
+        shown = on_terminal(arguments, 40, self.dir, PAGER="cat", TERM="dumb")[0]
+        self.assertEqual(self.head(shown), self.head(monarc(*arguments, cwd=self.dir).stdout))
 
 
 main()

@@ -3,6 +3,7 @@
 #include "output/out.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 typedef void shortener(struct out *out, const char *name, size_t len, int room);
 
@@ -214,4 +215,91 @@ CASE(test_heat)
             assert_string_equal(o.at, has_colour ? cases[i].text : "x");
             out_deinit(&o);
         }
+}
+
+static void folds(int columns, const char *prose, const char *expected)
+{
+    struct out o;
+    out_init(&o, -1);
+    o.columns = columns;
+    out_prose(&o);
+    out_str(&o, prose);
+    out_prose_end(&o);
+    out_char(&o, 0);
+    assert_string_equal(o.at, expected);
+    out_deinit(&o);
+}
+
+CASE(test_prose_folds_between_words)
+{
+    folds(0, "a sentence that is longer than any terminal\n",
+          "a sentence that is longer than any terminal\n");
+    folds(43, "a sentence that is longer than any terminal\n",
+          "a sentence that is longer than any terminal\n");
+    folds(42, "a sentence that is longer than any terminal\n",
+          "a sentence that is longer than any\n  terminal\n");
+    folds(30, "/a/path/that/is/longer/than/the/line is whole\n",
+          "/a/path/that/is/longer/than/the/line\n  is whole\n");
+    folds(20,
+          "\303\244\303\244\303\244\303\244 \303\244\303\244\303\244 \303\244\303\244\303\244 "
+          "abcdefg\n",
+          "\303\244\303\244\303\244\303\244 \303\244\303\244\303\244 \303\244\303\244\303\244 "
+          "abcdefg\n");
+    folds(20, "\033[31mcolour takes no room\033[0m\n", "\033[31mcolour takes no room\033[0m\n");
+}
+
+/* Labels of the head, legends, and what "Next:" proposes, which is copied as a whole. */
+CASE(test_prose_is_indented)
+{
+    folds(
+        40,
+        "Program  a program with a long command line\n         of it: the threads of one process\n",
+        "Program  a program with a long command\n         line\n"
+        "         of it: the threads of one\n         process\n");
+    folds(30, "+-: half the interval, in points\n", "+-: half the interval, in\n    points\n");
+    folds(30, "  a note on coverage that is long\n", "  a note on coverage that is\n    long\n");
+    folds(34,
+          "Next: monarc graph prog.monarc    (which calls led there)\n"
+          "      monarc lines a-longer-name.monarc    (by line)\n",
+          "Next: monarc graph prog.monarc\n        (which calls led there)\n"
+          "      monarc lines a-longer-name.monarc\n        (by line)\n");
+}
+
+CASE(test_figures_stay_with_their_units)
+{
+    folds(25, "of all of the time it is 25 % in f\n", "of all of the time it is\n  25 % in f\n");
+    folds(30, "a share of all of it, 12 +- 3 % in f\n",
+          "a share of all of it,\n  12 +- 3 % in f\n");
+    folds(26, "samples of the run, 0.262 s, all\n", "samples of the run,\n  0.262 s, all\n");
+}
+
+/* What follows is a table, whose rows have widths of their own. */
+CASE(test_prose_ends_in_an_empty_line)
+{
+    folds(20, "\na sentence of two lines\n\na row that is wider than that\n",
+          "\na sentence of two\n  lines\n\na row that is wider than that\n");
+}
+
+/* Prose that begins in an empty buffer is still ahead when that gets its first room. */
+CASE(test_prose_outlives_a_flush)
+{
+    int ends[2];
+    char text[64] = "";
+    struct out o;
+    assert_int_equal(pipe(ends), 0);
+    out_init(&o, ends[1]);
+    o.columns = 20;
+    out_str(&o, "before\n");
+    out_prose(&o);
+    out_flush(&o);
+    out_str(&o, "a sentence of two lines\n");
+    out_flush(&o);
+    out_str(&o, "a row that is wider than that\n");
+    out_flush(&o);
+    assert_true(read(ends[0], text, sizeof text - 1) > 0);
+    assert_string_equal(text,
+                        "before\na sentence of two\n  lines\na row that is wider than that\n");
+    close(ends[0]);
+    close(ends[1]);
+    out_deinit(&o);
 }

@@ -134,6 +134,7 @@ static void text_notes(struct page *p)
     const struct problems *problems = p->s->problems;
     enum { SHOWN = 5 };
     size_t shown = 0;
+    out_prose(p->out);
     left_out_sentences(p->s, text_sentence, p);
     for (size_t i = 0; i < problems->at.len; i++) {
         const struct problem *problem = &problems->at.at[i];
@@ -145,6 +146,7 @@ static void text_notes(struct page *p)
     }
     if (shown > SHOWN)
         out_printf(p->out, "  ... and %zu more; --json names all\n", shown - SHOWN);
+    out_prose_end(p->out);
 }
 
 void coverage_text_notes(struct out *out, const struct coverage_report *s,
@@ -635,6 +637,7 @@ void coverage_text(struct out *out, const struct coverage_report *s,
         text_changes(&p);
     if (s->gates_len)
         out_char(out, '\n');
+    out_prose(out);
     for (size_t i = 0; i < p.s->gates_len; i++) {
         const struct coverage_gate *g = &p.s->gates[i];
         text_colour(&p, g->verdict == GATE_PASSED ? "\33[32m" : "\33[31m");
@@ -644,6 +647,7 @@ void coverage_text(struct out *out, const struct coverage_report *s,
         out_str(p.out, "\n");
         text_colour(&p, "\33[0m");
     }
+    out_prose_end(out);
     arena_deinit(&scratch);
 }
 

@@ -237,6 +237,7 @@ static void comparison_rests(struct out *out, const struct comparison *c)
     if (c->limited)
         out_printf(out, "[%" PRIu32 " more %s%s, not shown]\n", c->limited, word,
                    c->limited == 1 ? "" : "s");
+    out_prose(out);
     if (c->compares_samples && c->by_share)
         out_printf(out,
                    "\n*: by at least %.3g points, and not by chance (%.4g %% confidence for all "
@@ -247,6 +248,7 @@ static void comparison_rests(struct out *out, const struct comparison *c)
                    "\n*: by at least %.3g %% of the old side's time, and not by chance (%.4g %% "
                    "confidence for all rows together); +-: that of one row\n",
                    100 * c->rules.least, 100 * c->rules.confidence);
+    out_prose_end(out);
 }
 
 /* How much of the whole's change the rows have. Rows that changed may add up to more or less than

@@ -30,10 +30,12 @@ static const char *severity_name(enum severity s)
 static void text_paragraph(struct out *out, const char *label, const char *text)
 {
     out_printf(out, "  %-*s", INDENT - 2, label);
-    size_t column = INDENT;
+    size_t column = INDENT, width = WIDTH;
+    if (out->columns && out->columns < WIDTH)
+        width = (size_t)out->columns;
     while (*text) {
         size_t word = strcspn(text, " ");
-        if (column > INDENT && column + 1 + word > WIDTH) {
+        if (column > INDENT && column + 1 + word > width) {
             out_char(out, '\n');
             out_spaces(out, INDENT);
             column = INDENT;
@@ -55,9 +57,11 @@ static void text_symptom(struct out *out, const struct symptom *s, const struct 
                          : s->severity == SEVERITY_WARNING ? "\033[33m"
                                                            : "";
     bool has_colour = style->has_colour && *colour;
+    out_prose(out);
     out_printf(out, "\n%s%s%s: ", has_colour ? colour : "", severity_name(s->severity),
                has_colour ? "\033[0m" : "");
     out_printf(out, "%s [%s]\n", s->finding, s->name);
+    out_prose_end(out);
     if (*s->evidence)
         text_paragraph(out, "found", s->evidence);
     text_paragraph(out, "remedy", s->remedy);

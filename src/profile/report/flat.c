@@ -575,5 +575,7 @@ void flat_text(struct out *out, const struct report_input *in)
     }
     if (s->samples > 0 && l.shape[FLAT_SHARE_BETWEEN].width)
         text_interval_legend(out, s);
+    out_prose(out);
     text_columns_left_out(out, &l);
+    out_prose_end(out);
 }

@@ -139,10 +139,12 @@ void text_function(struct out *out, struct names *names, uint32_t function,
 
 void text_none_passes(struct out *out, const char *what)
 {
+    out_prose(out);
     out_printf(out,
                "No %s to show: none that was measured passes --function, --mine, --ignore and "
                "--min-percent.\n",
                what);
+    out_prose_end(out);
 }
 
 int text_share_decimals(const struct summary *s)
@@ -164,6 +166,7 @@ void text_share(struct out *out, const struct summary *s, double samples)
 void text_interval_legend(struct out *out, const struct summary *s)
 {
     uint32_t runs = summary_runs(s);
+    out_prose(out);
     if (runs > 1)
         out_printf(out,
                    "\n+-: half the 95 %% confidence interval of the mean run's self%% and self,\n"
@@ -173,6 +176,7 @@ void text_interval_legend(struct out *out, const struct summary *s)
         out_printf(out,
                    "\n+-: half the 95 %% interval of %sself%%, in points; blank: below a tenth\n",
                    s->run ? "this run's " : "");
+    out_prose_end(out);
 }
 
 /* How many samples, of what, and how many of them are not the program's own. Samples in no function
