@@ -221,6 +221,25 @@ struct wanted_code {
     size_t len;
 };
 
+/* What encloses entries of C++: a namespace, a class or a function. */
+struct owner {
+    uint64_t offset;  /* of its entry */
+    uint32_t parent;  /* the one around it; UINT32_MAX: none */
+    uint32_t lambda;  /* from 1: which lambda of what is around it; 0: it is none */
+    uint32_t lambdas; /* how many stand in it */
+};
+
+struct owners {
+    bool is_read;
+    VEC(struct owner) contexts;
+    struct map of; /* an entry's place in memory -> contexts */
+};
+
+/* The name that the demangler would write for a C++ function that has none but `name` in its entry
+ * `die`: after its namespaces, classes and functions. The text lives in `a`. */
+const char *owners_name(struct owners *o, Dwarf_Die *die, const char *name, struct arena *a);
+void owners_deinit(struct owners *o);
+
 /* All functions of a unit, and which of them holds an address. */
 struct scopes {
     VEC(struct scope) scopes;
@@ -228,7 +247,9 @@ struct scopes {
     VEC(struct scope_facts) facts; /* of origins, by the entry's place in memory */
     struct map fact_of;
     bool has_plain_names; /* the language does not mangle names */
-    bool is_partial;      /* functions that no caller wanted were left out */
+    struct arena *texts;  /* of names that have to be made; NULL: bare names stay, as in BFD */
+    struct owners owners;
+    bool is_partial; /* functions that no caller wanted were left out */
 };
 
 struct scope_spans {
@@ -250,8 +271,10 @@ bool scope_has_plain_names(int language);
 /* `unit` is a unit's first entry; split units are read elsewhere (split_functions.c). With
  * `as_bfd` a range list given by index (DW_FORM_rnglistx) is not followed. With `wanted`, functions
  * with no code in it are left out, with all that is below them, and s->is_partial says that there
- * were some. NULL: all are read. */
-void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_bfd, const struct wanted_code *wanted);
+ * were some. NULL: all are read. Without `as_bfd` functions of C++ are named with what encloses
+ * them, by texts in `a`. */
+void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_bfd, const struct wanted_code *wanted,
+                 struct arena *a);
 void scopes_deinit(struct scopes *s);
 
 /* The innermost function around an address: the one with the smallest range. */

@@ -308,11 +308,28 @@ bool scope_has_plain_names(int language)
     }
 }
 
-/* Spans are needed for the map alone and freed after it. */
-void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_bfd, const struct wanted_code *wanted)
+static bool scope_is_cplusplus(int language)
 {
+    enum { CPLUSPLUS_17 = 0x2a, CPLUSPLUS_20 = 0x2b }; /* of no <dwarf.h> yet */
+    switch (language) {
+    case DW_LANG_C_plus_plus:
+    case DW_LANG_C_plus_plus_03:
+    case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14:
+    case CPLUSPLUS_17:
+    case CPLUSPLUS_20: return true;
+    default: return false;
+    }
+}
+
+/* Spans are needed for the map alone and freed after it. */
+void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_bfd, const struct wanted_code *wanted,
+                 struct arena *a)
+{
+    int language = dwarf_srclang(unit);
     *s = (struct scopes){0};
-    s->has_plain_names = scope_has_plain_names(dwarf_srclang(unit));
+    s->has_plain_names = scope_has_plain_names(language);
+    s->texts = !as_bfd && scope_is_cplusplus(language) ? a : NULL;
     struct reader r = {.out = s, .as_bfd = as_bfd, .wanted = wanted};
     scopes_walk(&r, unit);
     interval_map_init(&s->cover, r.spans.at, r.spans.len);
@@ -324,6 +341,7 @@ void scopes_deinit(struct scopes *s)
     vec_free(&s->scopes);
     vec_free(&s->facts);
     map_deinit(&s->fact_of);
+    owners_deinit(&s->owners);
     interval_map_deinit(&s->cover);
 }
 
@@ -420,6 +438,8 @@ static const struct scope *scopes_described(struct scopes *s, uint32_t scope)
     wanted->is_linkage = wanted->name || s->has_plain_names;
     if (!wanted->name)
         wanted->name = facts_text(&facts, FACT_NAME);
+    if (wanted->name && !wanted->is_linkage && s->texts)
+        wanted->name = owners_name(&s->owners, &wanted->die, wanted->name, s->texts);
     wanted->call_file = facts_number(&facts, FACT_CALL_FILE);
     wanted->call_line = facts_number(&facts, FACT_CALL_LINE);
     wanted->call_discriminator = facts_number(&facts, FACT_CALL_DISCRIMINATOR);

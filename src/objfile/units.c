@@ -359,7 +359,7 @@ struct scopes *unit_scopes(struct units *u, uint32_t unit)
         split_find(u->object, &skeleton, &split))
         split_scopes_init(&wanted->scopes, &split);
     else if (wanted->die.cu)
-        scopes_init(&wanted->scopes, &wanted->die, as_bfd, u->wanted);
+        scopes_init(&wanted->scopes, &wanted->die, as_bfd, u->wanted, &u->object->arena);
     wanted->has_scopes = true;
     u->scopes_held += wanted->scopes.scopes.len;
     if (wanted->had_scopes)

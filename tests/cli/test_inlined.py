@@ -156,6 +156,52 @@ class Inlined(unittest.TestCase):
         self.assertNotIn("inner", names)
 
 
+LAMBDAS = """
+#define LOOP(m) for (unsigned long i = 0; i < k; i++) { x = x * m + 3; __asm__ volatile("" : "+r"(x)); }
+#define INLINE __attribute__((always_inline))
+namespace app {
+template <class F> static INLINE inline unsigned long twice(F f, unsigned long x) { unsigned long k = x; LOOP(7) return f(f(x)); }
+template <class T> struct Index { INLINE unsigned long add(T t) { unsigned long x = (unsigned long)t, k = x; LOOP(11) return x; } };
+}
+int main(int argc, char **)
+{
+    unsigned long k = (unsigned long)argc;
+    auto first = [&](unsigned long x) INLINE { LOOP(13) return x; };
+    auto second = [&](unsigned long x) INLINE { LOOP(17) return x + 1; };
+    return (int)(app::twice(first, 1) + app::twice(second, 2) + app::Index<int>().add(argc) + app::Index<long>().add(argc + 1L));
+}
+"""
+
+
+class Lambdas(unittest.TestCase):
+    """gcc has no linkage name for a lambda in main, nor for an instance of a template for one."""
+
+    def test_owners(self):
+        dir = tempfile.TemporaryDirectory()
+        self.addCleanup(dir.cleanup)
+        dir = Path(dir.name)
+        (dir / "p.cc").write_text(LAMBDAS)
+        built = subprocess.run(["g++", "-O1", "-g", "-Wl,--build-id=none", "p.cc", "-o", "prog"], cwd=dir, capture_output=True)
+        if built.returncode:
+            self.skipTest("no g++")
+        text = subprocess.run([*NM, "-S", "prog"], cwd=dir, capture_output=True, text=True, check=True).stdout
+        start, size = next((int(w[0], 16), int(w[1], 16)) for w in map(str.split, text.splitlines()) if w[-1] == "main")
+        run = Run("prog", stacks=size, whole=size, user=size * PERIOD)
+        file = run.object(FILE, str(dir / "prog"), high=0x100000)
+        run.process(7, 1, file, "prog", user=size * PERIOD)
+        run.thread(0, 7, "prog", size * PERIOD)
+        for address in range(start, start + size):
+            run.sample([(file, address)])
+        run.write(dir / "r")
+        names = {row["name"] for row in monarc_json("flat", "--all", dir / "r")["functions"]}
+        for name in "main::{lambda#1}::operator()", "main::{lambda#2}::operator()":
+            self.assertIn(name, names)
+        self.assertTrue(any(name.startswith("app::twice<main") for name in names), names)
+        text = monarc("flat", "--all", dir / "r").stdout.decode()
+        for name in "main::{lambda#1}", "Index<int>::add", "Index<long>::add":
+            self.assertIn(name, text)
+
+
 @unittest.skipUnless(shutil.which("as") and shutil.which("ld"), "binutils are not installed")
 class PiecesOfAProfile(unittest.TestCase):
     def test_cold_pieces(self):

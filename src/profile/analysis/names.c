@@ -68,50 +68,60 @@ static bool is_demangled(struct names *n, uint32_t function)
     return names_get(n, function) != n->functions->at[function].name;
 }
 
-/* Marks the texts that stand for functions of different names; returns whether there are any. */
-static bool find_shared(struct names *n, const bool *is_shown, bool *is_shared)
+/* Marks the functions of different names that have the same text; a text may be NULL. Returns
+ * whether there are any. */
+static bool find_shared(struct names *n, const char *const *texts, bool *is_shared)
 {
-    struct intern texts = {0};
+    struct intern known = {0};
     VEC(uint32_t) first = {0}; /* per text: a function that it stands for */
     bool found = false;
-    for (uint32_t i = 0; i < n->functions->len; i++) {
-        if (is_shown && !is_shown[i])
+    uint32_t len = n->functions->len;
+    for (uint32_t i = 0; i < len; i++) {
+        if (!texts[i])
             continue;
-        const char *text = names_text(n, i);
-        uint32_t number = intern(&texts, text, strlen(text));
+        uint32_t number = intern(&known, texts[i], strlen(texts[i]));
         if (number == first.len)
             vec_push(&first, i);
         is_shared[i] = strcmp(names_get(n, first.at[number]), names_get(n, i));
         is_shared[first.at[number]] |= is_shared[i];
         found |= is_shared[i];
     }
-    for (uint32_t i = 0; found && i < n->functions->len; i++)
-        if (!is_shown || is_shown[i]) {
-            const char *text = names_text(n, i);
-            is_shared[i] |= is_shared[first.at[intern(&texts, text, strlen(text))]];
-        }
+    for (uint32_t i = 0; found && i < len; i++)
+        if (texts[i])
+            is_shared[i] |= is_shared[first.at[intern(&known, texts[i], strlen(texts[i]))]];
     vec_free(&first);
-    intern_deinit(&texts);
+    intern_deinit(&known);
     return found;
 }
 
 void names_shorten(struct names *n, const bool *is_shown)
 {
     struct arena scratch = {0};
-    bool *is_shared = ARENA_NEW(&scratch, bool, n->functions->len), has_brief = false;
-    n->brief = ARENA_NEW(n->arena, const char *, n->functions->len);
-    for (uint32_t i = 0; i < n->functions->len; i++) {
+    uint32_t len = n->functions->len;
+    bool *is_shared = ARENA_NEW(&scratch, bool, len), has_brief = false, has_arguments = false;
+    const char **texts = ARENA_NEW(&scratch, const char *, len);
+    n->brief = ARENA_NEW(n->arena, const char *, len);
+    n->is_instance = ARENA_NEW(n->arena, bool, len);
+    for (uint32_t i = 0; i < len; i++) {
         if (is_shown && !is_shown[i])
             continue;
-        n->brief[i] = is_demangled(n, i) ? names_short(names_get(n, i), n->arena)
-                                         : names_short_plain(names_get(n, i), n->arena);
+        const char *name = names_get(n, i);
+        n->brief[i] =
+            is_demangled(n, i) ? names_short(name, n->arena) : names_short_plain(name, n->arena);
         has_brief |= n->brief[i] != NULL;
+        /* C has no `<`, and so no instances. */
+        texts[i] = strchr(name, '<') && name[0] != '[' ? names_bare(name, &scratch) : NULL;
+        has_arguments |= texts[i] != NULL;
     }
+    if (has_arguments)
+        find_shared(n, texts, n->is_instance);
     for (int with_parameters = 1; has_brief && with_parameters >= 0; with_parameters--) {
-        memset(is_shared, 0, n->functions->len);
-        if (!find_shared(n, is_shown, is_shared))
+        memset(is_shared, 0, len);
+        for (uint32_t i = 0; i < len; i++)
+            texts[i] = !is_shown || is_shown[i] ? names_text(n, i) : NULL;
+        if (!find_shared(n, texts, is_shared))
             break;
-        for (uint32_t i = 0; i < n->functions->len; i++)
+        for (uint32_t i = 0; i < len; i++)
             if (is_shared[i] && n->brief[i])
                 n->brief[i] = with_parameters && is_demangled(n, i)
                                   ? names_short_call(names_get(n, i), n->arena)

@@ -13,6 +13,7 @@ struct names {
     const char *style; /* as demangle() takes it; NULL: linkage names are shown */
     const char **shown;
     const char **brief; /* NULL until names_shorten(); of functions that have none NULL */
+    bool *is_instance;  /* likewise: another one differs in its template arguments alone */
     /* NULL until names_tell_apart(); of functions that need none NULL. The whole path, and the end
      * of it by which it differs from those of its namesakes. */
     const char **file, **place;
@@ -31,7 +32,8 @@ const char *names_get(struct names *n, uint32_t function);
 
 /* Makes the short forms (short_names.c) for the functions that a report
  * may show: those with is_shown, or all where it is NULL. Functions whose short forms are equal
- * keep their parameters; where that does not distinguish them, they keep the whole name. */
+ * keep their parameters; where that does not distinguish them, they keep the whole name. Finds the
+ * instances of one template, too. */
 void names_shorten(struct names *n, const bool *is_shown);
 
 /* Finds the source files of static functions that share their name with others: of those with
@@ -85,10 +87,18 @@ const char *names_short_plain(const char *name, struct arena *a);
 bool names_script_function(const char *name, const char **function, size_t *len);
 
 /* The name for a place of `room` columns. A longer one loses, in this order and only as far as is
- * needed: return type, parameters and default arguments (names_short()), all template arguments,
- * and outer namespaces and classes, for which `...` stands. The last component is never cut, so the
- * result may still be too wide. Names that begin with `[`, and of other languages, stay. */
+ * needed: return type, parameters and default arguments (names_short()), what of a lambda is not
+ * its number, all template arguments, and outer namespaces and classes, for which `...` stands. The
+ * last component is never cut, nor is a closure's function, so the result may still be too wide.
+ * Names that begin with `[` lose their end; those of other languages stay. */
 const char *names_within(const char *name, int room, struct arena *a);
+
+/* The same of a function that only its template arguments tell from another one: it keeps them,
+ * without the namespaces of their types, and with the component that has them. */
+const char *names_instance_within(const char *name, int room, struct arena *a);
+
+/* What is left without template arguments: of two instances of a template the same. */
+const char *names_bare(const char *name, struct arena *a);
 
 /* --- names that people type --------------------------------------------------------------------
  *

@@ -17,6 +17,8 @@
  * match. Linear in the length; recursion ends with the second template. */
 #include "profile/analysis/names.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NO_PARTNER = 0, DEEPEST = 2 }; /* levels of templates that are shown */
@@ -251,9 +253,12 @@ static void short_put_type(struct shortening *s, size_t at, size_t end, int leve
 static void short_put_impl(struct shortening *s, size_t open, int level)
 {
     size_t close = s->partner[open], start = open + strlen("<impl ");
-    if (level >= DEEPEST || !short_begins(s, open, close, "<impl ") ||
-        !short_ends_in(s, 0, open, "::"))
+    if (!short_ends_in(s, 0, open, "::"))
         return;
+    if (level >= DEEPEST || !short_begins(s, open, close, "<impl ")) {
+        s->out_len -= s->out_len >= 2 ? 2 : 0; /* `fold::<u64>`: the colons belong to the bracket */
+        return;
+    }
     for (size_t at = start; at < close; at = s->partner[at] ? s->partner[at] + 1 : at + 1)
         if (short_begins(s, at, close, " for ")) {
             start = at + strlen(" for ");
@@ -630,32 +635,135 @@ static const char *short_without_modules(const char *name, int room, struct aren
                         name + close);
 }
 
-/* The end of a method's name says what it does, the rest what it is instantiated for.
- */
-const char *names_within(const char *name, int room, struct arena *a)
+/* The lambda of a function is named by its number there, as only that tells it from others:
+ * `main::{lambda(int)#2}::operator()` is `main::{lambda#2}`. Clang counts from 0, in `$_1`. */
+static const char *short_lambdas(const char *name, struct arena *a)
+{
+    enum { MOST_PARAMETERS = 4096 };
+    static const char open[] = "{lambda(", plain[] = "{lambda#", call[] = "::operator()";
+    const char *lambda = strstr(name, "{lambda"), *clang = strstr(name, "::$_");
+    char *fits = arena_copy(a, name, strlen(name)), *to = fits;
+    if (!lambda && !clang)
+        return name;
+    while (*name) {
+        bool is_gcc = !strncmp(name, open, sizeof open - 1);
+        bool is_plain = !strncmp(name, plain, sizeof plain - 1);
+        bool is_clang = !strncmp(name, "::$_", 4) && name[4] >= '0' && name[4] <= '9';
+        size_t parameters = sizeof open - 1;
+        for (int depth = 1; is_gcc && name[parameters] && depth && parameters < MOST_PARAMETERS;
+             parameters++)
+            depth += (name[parameters] == '(') - (name[parameters] == ')');
+        const char *number = is_plain ? name + sizeof plain - 1
+                             : is_gcc ? name + parameters + 1
+                                      : name + 4;
+        size_t digits = is_plain || is_gcc || is_clang ? strspn(number, "0123456789") : 0;
+        is_gcc |= is_plain;
+        is_gcc &= number[-1] == '#' && digits && number[digits] == '}';
+        is_clang &= !strncmp(number + digits, call, sizeof call - 1) && digits < 9;
+        if (!is_gcc && !is_clang) {
+            *to++ = *name++;
+            continue;
+        }
+        unsigned long counted = strtoul(number, NULL, 10) + is_clang;
+        to += sprintf(to, is_clang ? "::{lambda#%lu}" : "{lambda#%lu}", counted);
+        name = number + digits + is_gcc;
+        name += strncmp(name, call, sizeof call - 1) ? 0 : sizeof call - 1;
+    }
+    *to = '\0';
+    return fits;
+}
+
+/* Arguments without the namespaces of their types, and without blanks behind commas. */
+static const char *short_arguments(const char *name, struct arena *a)
+{
+    char *fits = arena_copy(a, name, strlen(name)), *to = fits, *word = fits;
+    int depth = 0;
+    for (const char *at = name; *at; at++) {
+        bool is_arrow = *at == '>' && at > name && at[-1] == '-';
+        depth += (*at == '<') - (*at == '>' && !is_arrow && depth);
+        if (depth && at[0] == ':' && at[1] == ':' && to > word) {
+            to = word;
+            at++;
+        } else if (!(depth && *at == ' ' && at > name && at[-1] == ',')) {
+            *to++ = *at;
+            word = short_is_word(*at) ? word : to;
+        }
+    }
+    *to = '\0';
+    return fits;
+}
+
+/* Without outer namespaces and classes, as far as is needed. A closure stays with its function, and
+ * with `keeps_arguments` so do all arguments. */
+static const char *short_without_outer(const char *fits, int room, bool keeps_arguments,
+                                       struct arena *a)
 {
     static const char gap[] = "...";
-    if (short_columns(name) <= room)
-        return name;
-    if (name[0] == '[') { /* the address of a function without a symbol is shown without its file */
-        size_t len = strcspn(name, "]");
-        return !strncmp(name, "[0x", 3) && name[len] ? arena_copy(a, name, len + 1) : name;
-    }
-    const char *fits = short_shorten(name, false, false, a);
-    if (short_columns(fits) > room)
-        fits = short_shorten(name, false, true, a);
-    if (short_columns(fits) > room)
-        fits = short_without_modules(fits, room, a);
-    if (short_columns(fits) <= room)
-        return fits;
     int columns = short_columns(fits) + (int)sizeof gap - 1;
-    for (const char *next; (next = short_next_component(fits)) != NULL;) {
+    for (const char *next; (next = short_next_component(fits)) != NULL && *next != '{';) {
+        bool has_arguments = *next == '<' || memchr(fits, '<', (size_t)(next - fits));
+        if (keeps_arguments && (has_arguments || !strchr(next, '<')))
+            break;
         for (; fits < next; fits++)
             columns -= ((unsigned char)*fits & 0xc0) != 0x80;
         if (columns <= room)
             return arena_printf(a, "%s%s", gap, fits);
     }
     return fits;
+}
+
+/* The beginning of `[kernel] faults and interrupts`, and the address of a function without a symbol
+ * without its file: words are read from the front. */
+static const char *short_bracketed(const char *name, int room, struct arena *a)
+{
+    enum { GAP = 3, LEAST = 6 };
+    size_t len = strcspn(name, "]"), end = 0;
+    if (!strncmp(name, "[0x", 3) && name[len])
+        return arena_copy(a, name, len + 1);
+    if (room < LEAST)
+        return name;
+    for (int columns = 0; name[end]; end++) {
+        columns += ((unsigned char)name[end] & 0xc0) != 0x80;
+        if (columns > room - GAP)
+            break;
+    }
+    while (end && name[end - 1] == ' ')
+        end--;
+    return arena_printf(a, "%.*s...", (int)end, name);
+}
+
+/* The end of a method's name says what it does, the rest what it is instantiated for. */
+const char *names_within(const char *name, int room, struct arena *a)
+{
+    if (short_columns(name) <= room)
+        return name;
+    if (name[0] == '[')
+        return short_bracketed(name, room, a);
+    const char *fits = short_shorten(name, false, false, a);
+    if (short_columns(fits) > room)
+        fits = short_lambdas(fits, a);
+    if (short_columns(fits) > room)
+        fits = short_lambdas(short_shorten(name, false, true, a), a);
+    if (short_columns(fits) > room)
+        fits = short_without_modules(fits, room, a);
+    return short_columns(fits) <= room ? fits : short_without_outer(fits, room, false, a);
+}
+
+const char *names_instance_within(const char *name, int room, struct arena *a)
+{
+    if (short_columns(name) <= room)
+        return name;
+    const char *fits = short_shorten(name, false, false, a);
+    if (short_columns(fits) > room)
+        fits = short_lambdas(fits, a);
+    if (short_columns(fits) > room)
+        fits = short_arguments(fits, a);
+    return short_columns(fits) <= room ? fits : short_without_outer(fits, room, true, a);
+}
+
+const char *names_bare(const char *name, struct arena *a)
+{
+    return short_lambdas(short_shorten(name, false, true, a), a);
 }
 
 /* Of V8's names, as `JS:*render /usr/app.js:2:16`: kind, mark of the compiler, name, place. Names

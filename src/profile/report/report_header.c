@@ -82,7 +82,7 @@ void text_linkage_name(struct out *out, const struct names *names, const char *l
 }
 
 /* First by what the language allows to leave out, then without its middle. */
-void text_symbol_within(struct out *out, const char *name, int room)
+static void head_text_within(struct out *out, const char *name, bool is_instance, int room)
 {
     struct arena scratch = {0};
     size_t len = strlen(name);
@@ -90,9 +90,15 @@ void text_symbol_within(struct out *out, const char *name, int room)
         text_name_n(out, name, len);
         return;
     }
-    const char *fits = names_within(name, room, &scratch);
+    const char *fits = is_instance ? names_instance_within(name, room, &scratch)
+                                   : names_within(name, room, &scratch);
     text_name_within(out, fits, strlen(fits), room);
     arena_deinit(&scratch);
+}
+
+void text_symbol_within(struct out *out, const char *name, int room)
+{
+    head_text_within(out, name, false, room);
 }
 
 void text_function_place(struct out *out, const char *source, const char *object, bool is_inlined)
@@ -116,7 +122,7 @@ void text_function_behind(struct out *out, struct names *names, uint32_t functio
     int room = style->width - used - p.others;
     room = room < NAME_ROOM ? NAME_ROOM : room;
     if (style->width)
-        text_symbol_within(out, p.shown, room);
+        head_text_within(out, p.shown, names->is_instance && names->is_instance[function], room);
     else
         text_name(out, p.shown);
     if (p.linkage) {

@@ -183,12 +183,28 @@ CASE(test_names_within)
         {"a::cmp::<impl core::PartialEq<[U]> for [T]>::eq", 40, "a::cmp::<[T]>::eq"},
         {"a::cmp::<impl core::PartialEq<[U]> for [T]>::eq", 16, "...<[T]>::eq"},
         {"b::<impl b::Map<K,V>>::entry::{{closure}}", 35, "b::<b::Map>::entry::{{closure}}"},
-        {"b::<impl a::<impl c::<impl d::<impl e>>>>::f", 30, "b::<a::<c::>>::f"},
+        {"b::<impl a::<impl c::<impl d::<impl e>>>>::f", 30, "b::<a::<c>>::f"},
         {"A::operator std::vector<int>()", 20, "operator std::vector"},
         {"\303\244\303\266::\303\274\303\274\303\274\303\274\303\274", 9,
          "\303\244\303\266::\303\274\303\274\303\274\303\274\303\274"},
         {"a_very_long_name_in_c", 10, "a_very_long_name_in_c"}, /* the caller cuts it */
-        {"[stack cut: deeper than a::b]", 10, "[stack cut: deeper than a::b]"},
+        {"[stack cut: deeper than a::b]", 10, "[stack..."},
+        {"[kernel] faults and interrupts", 24, "[kernel] faults and i..."},
+        {"[kernel] faults and interrupts", 5, "[kernel] faults and interrupts"},
+        {"main::{lambda(int, int)#2}::operator()(int, int) const", 40,
+         "main::{lambda(int, int)#2}::operator()"},
+        {"main::{lambda(int, int)#2}::operator()(int, int) const", 20, "main::{lambda#2}"},
+        {"a::W::run(b<c> const&)::{lambda(int)#1}::operator()(int) const", 20,
+         "...run::{lambda#1}"},
+        {"a::run()::{lambda(d)#1}::operator()(d)::{lambda()#2}::operator()() const", 40,
+         "a::run::{lambda#1}::{lambda#2}"},
+        {"main::{lambda#3}::operator()", 20, "main::{lambda#3}"},
+        {"app::main::$_11::operator()(int) const", 22, "app::main::{lambda#12}"},
+        {"core::iter::filter_fold::{{closure}}", 32, "...filter_fold::{{closure}}"},
+        {"core::iter::filter_fold::{{closure}}", 20,
+         "filter_fold::{{closure}}"}, /* not without it */
+        {"core::iter::fold::<u64, core::A<u8>>::{closure#0}", 32, "core::iter::fold::{closure#0}"},
+        {"<a::R as b::I>::fold::<u64>", 20, "<a::R as b::I>::fold"},
         {"[0xcb5040] (cc1plus)", 20, "[0xcb5040] (cc1plus)"},
         {"[0xcb5040] (cc1plus)", 19, "[0xcb5040]"},
         {"a>b::c(d", 3, "a>b::c(d"},
@@ -197,6 +213,55 @@ CASE(test_names_within)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_string_equal(names_within(rows[i].name, rows[i].room, &a), rows[i].fits);
+    arena_deinit(&a);
+}
+
+/* What tells instances apart stays, and is cut last. */
+CASE(test_instances_within)
+{
+    static const struct {
+        const char *name;
+        int room;
+        const char *fits;
+    } rows[] = {
+        {"bool app::Index<std::string, long>::add(long const&)", 35,
+         "app::Index<std::string, long>::add"},
+        {"bool app::Index<std::string, long>::add(long const&)", 28,
+         "app::Index<string,long>::add"},
+        {"bool app::Index<std::string, long>::add(long const&)", 26, "...Index<string,long>::add"},
+        {"bool app::Index<std::string, long>::add(long const&)", 20, "Index<string,long>::add"},
+        {"std::swap<a::b::X>(a::b::X&, a::b::X&)", 16, "std::swap<X>"},
+        {"a::sort<a::main::{lambda(int)#2}>(int)", 24, "a::sort<{lambda#2}>"},
+        {"<a::Vec<u8> as core::Clone>::clone", 24, "<Vec<u8> as Clone>::clone"},
+        {"core::iter::fold::<u64, core::A<u8>>", 24, "...fold::<u64,A<u8>>"},
+        {"x<y>", 4, "x<y>"},
+    };
+    struct arena a = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(names_instance_within(rows[i].name, rows[i].room, &a), rows[i].fits);
+    arena_deinit(&a);
+}
+
+/* Functions that only template arguments distinguish, and others. */
+CASE(test_instances_are_found)
+{
+    static const char *const LINKAGE[] = {
+        "_ZN5IndexIilE3addERKi",      "_ZN5IndexIldE3addERKl",  "_Z4castIiET_c", "main",
+        "sort<main::<lambda(int)> >", "sort<f::<lambda(int)> >"};
+    static const bool IS_INSTANCE[] = {true, true, false, false, true, true};
+    enum { LEN = sizeof LINKAGE / sizeof *LINKAGE };
+    struct arena a = {0};
+    struct function at[LEN] = {0};
+    struct functions f = {.at = at, .len = LEN};
+    struct names n;
+    (void)state;
+    for (size_t i = 0; i < LEN; i++)
+        at[i].name = LINKAGE[i];
+    names_init(&n, &f, "auto", &a);
+    names_shorten(&n, NULL);
+    for (size_t i = 0; i < LEN; i++)
+        assert_int_equal(n.is_instance[i], IS_INSTANCE[i]);
     arena_deinit(&a);
 }
 
@@ -252,6 +317,7 @@ CASE(test_cut_names)
             const char *cut = arena_copy(&a, ROWS[i].name, len), *brief = names_short(cut, &a);
             assert_true(strlen(brief) <= len);
             assert_true(strlen(names_within(cut, 8, &a)) <= len);
+            assert_true(strlen(names_instance_within(cut, 8, &a)) <= len);
         }
     arena_deinit(&a);
 }
@@ -276,7 +342,9 @@ CASE(test_hostile_names)
                                          " const",
                                          "a()::",
                                          "operator<",
-                                         "std::allocator<a>,"};
+                                         "std::allocator<a>,",
+                                         "{lambda(",
+                                         "::$_1"};
     enum { LEN = 1 << 16, KINDS = sizeof PIECES / sizeof *PIECES };
     struct arena a = {0};
     char *name = arena_alloc(&a, LEN + 64);
@@ -289,6 +357,7 @@ CASE(test_hostile_names)
             end = stpcpy(stpcpy(end, first), second);
         assert_true(strlen(names_short(name, &a)) <= strlen(name));
         assert_true(strlen(names_within(name, 8, &a)) <= strlen(name));
+        assert_true(strlen(names_instance_within(name, 8, &a)) <= strlen(name));
         char closers[3] = {strchr(first, '<') ? '>' : ')', strchr(second, '<') ? '>' : ')', 0};
         end = name + (end - name) / 2;
         *end = '\0';
