@@ -43,6 +43,18 @@ missing_packages() {
     done
 }
 
+# Waits for another apt to end, as it is at work on a machine that has just started.
+apt_get() {
+    attempts=0
+    until $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" >"$log" 2>&1; do
+        attempts=$((attempts + 1))
+        if [ "$attempts" -ge 60 ] || ! grep -qE 'Could not get lock|Unable to acquire the dpkg frontend lock' "$log"; then
+            return 1
+        fi
+        sleep 5
+    done
+}
+
 need_packages() {
     wanted=$(for group in "$@"; do packages_of "$group"; done | tr '\n' ' ')
     if ! command -v dpkg-query >/dev/null 2>&1; then
@@ -63,9 +75,7 @@ need_packages() {
     echo "Installing $missing"
     log=$(mktemp)
     # shellcheck disable=SC2086
-    if $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update >"$log" 2>&1 &&
-        $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y \
-            --no-install-recommends $missing >>"$log" 2>&1; then
+    if apt_get update && apt_get install -y --no-install-recommends $missing; then
         rm -f "$log"
         installed=yes
         return 0

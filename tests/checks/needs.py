@@ -4,10 +4,13 @@ and node of tools/setup.sh, or on every Debian; else its file asks for it and na
 
 Programs are what scripts start by their names, ask shutil.which() for, or Meson's find_program(). Names that are put
 together when a test runs, as `clang-{version}`, are not judged; nor are the peers' suites, which run by hand, and
-what makes seeds.
+what makes seeds. And installing waits while another apt is at work.
 """
 
+import pathlib
 import re
+import subprocess
+import tempfile
 
 import tap
 
@@ -97,12 +100,37 @@ BROKEN = (
 )
 
 
+def setup_with(messages):
+    """What need_packages prints where apt-get fails with one message of `messages` after the other, and then works."""
+    with tempfile.TemporaryDirectory() as folder:
+        tools = {"apt-get": f"read -r why <{folder}/why || exit 0\nsed -i 1d {folder}/why\necho \"$why\" >&2\nexit 100",
+                 "dpkg-query": ":", "sleep": ":", "id": "echo 0"}
+        for name, script in tools.items():
+            path = pathlib.Path(folder, name)
+            path.write_text(f"#!/bin/sh\n{script}\n")
+            path.chmod(0o755)
+        pathlib.Path(folder, "why").write_text("".join(f"{why}\n" for why in messages))
+        done = subprocess.run(["sh", "-c", ". tools/setup.sh; need_packages build && echo here"], cwd=tap.ROOT, capture_output=True,
+                              text=True, check=False, env={"PATH": f"{folder}:/usr/bin:/bin"})
+        return done.stdout + done.stderr
+
+
+def impatient():
+    """A machine that has just started has an apt of its own at work, which is waited for; other failures end it."""
+    locked = "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 9"
+    dpkg = "E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), is another process using it?"
+    gone = "E: Unable to locate package gcc"
+    cases = (([], "here"), ([locked, dpkg, locked], "here"), ([locked] * 130, "could not install"), ([gone], "could not install"))
+    return [f"apt fails {len(messages)} times: {said}" for messages, expected in cases if expected not in (said := setup_with(messages))]
+
+
 def main():
     t = tap.Tap()
     t.clean("nothing to be found in a tree that is right", tap.found_in(needs, SMALL))
     for changed, expected in BROKEN:
         t.found(expected[0], tap.found_in(needs, SMALL | changed), expected)
     t.clean("what tests call, ./test.sh installs, or a skip names its package", needs(tap.ROOT))
+    t.clean("setup waits for another apt", impatient())
     t.end()
 
 
