@@ -69,18 +69,14 @@ static void fit_json(struct out *out, const struct source_fit *fit, const char *
     json_pair_u64(&j, "counts_lost", fit->lost);
     json_pair_u64(&j, "functions_changed", fit->changed);
     json_pair_u64(&j, "functions_gone", fit->gone);
-    json_key(&j, "functions"), json_begin(&j, '[');
-    for (size_t i = 0; i < fit->functions.len; i++) {
+    JSON_ROWS(&j, "functions", i, fit->functions.len) {
         const struct source_fit_function *f = &fit->functions.at[i];
-        json_begin(&j, '{');
         json_pair_str(&j, "name", f->name);
         json_pair_str(&j, "state", STATES[f->state]);
         json_pair_u64(&j, "count", f->count);
         json_pair_u64(&j, "without_code", f->without);
         json_pair_u64(&j, "at_another_line", f->at_another);
-        json_end(&j);
     }
-    json_end(&j);
     json_end(&j);
 }
 

@@ -284,8 +284,7 @@ static void optimize_json(const struct optimize_written *w, struct out *out)
     json_pair_double(&j, "samples", m->samples);
     json_pair_double(&j, "samples_mapped", m->mapped);
     json_pair_double(&j, "samples_elsewhere", s->elsewhere);
-    json_key(&j, "unmapped"), json_begin(&j, '[');
-    for (int i = 0; i < UNMAPPED_REASONS; i++) {
+    JSON_ITEMS(&j, "unmapped", i, UNMAPPED_REASONS) {
         if (m->why[i] <= 0)
             continue;
         json_begin(&j, '{');
@@ -293,33 +292,25 @@ static void optimize_json(const struct optimize_written *w, struct out *out)
         json_pair_double(&j, "samples", m->why[i]);
         json_end(&j);
     }
-    json_end(&j);
     /* By symbols, as the linker has them: clones stand for themselves here. */
-    json_key(&j, "measured_functions"), json_begin(&j, '[');
-    for (size_t i = 0; i < m->functions.len && i < w->request->limit; i++) {
+    size_t limit = w->request->limit;
+    JSON_ROWS(&j, "measured_functions", i, m->functions.len < limit ? m->functions.len : limit) {
         const struct mapped_function *f = &m->functions.at[i];
         const char *why = why_of(f);
-        json_begin(&j, '{');
         json_pair_str(&j, "name", s->functions.at[f->function].name);
         json_pair_double(&j, "samples", f->samples);
         json_pair_double(&j, "mapped", f->mapped);
         json_pair_str(&j, "why_not", *why ? why : NULL);
-        json_end(&j);
     }
-    json_end(&j);
     /* Files as debug information names them. */
-    json_key(&j, "measured_lines"), json_begin(&j, '[');
-    for (size_t i = 0; i < m->lines.len && i < w->request->limit; i++) {
+    JSON_ROWS(&j, "measured_lines", i, m->lines.len < limit ? m->lines.len : limit) {
         const struct mapped_line *l = &m->lines.at[i];
-        json_begin(&j, '{');
         json_pair_str(&j, "file", l->file);
         json_pair_u64(&j, "line", l->line);
         json_pair_str(&j, "function", l->function);
         json_pair_double(&j, "samples", l->samples);
         json_pair_u64(&j, "count", l->count);
-        json_end(&j);
     }
-    json_end(&j);
     json_end(&j);
 }
 

@@ -200,7 +200,7 @@ static void tell(const struct building *b, double gain, double margin,
         json_pair_u64(&j, "runs", times[0].runs);
         json_pair_double(&j, "gain", gain);
         json_pair_double(&j, "margin", margin);
-        json_key(&j, "is_kept"), json_bool(&j, is_kept);
+        json_pair_bool(&j, "is_kept", is_kept);
         json_pair_str(&j, "output", is_kept ? output : NULL);
         json_end(&j);
         return;

@@ -105,18 +105,14 @@ static void counters_json(const struct use_counters *u, const struct optimize_re
     json_pair_u64(&j, "counts", u->count);
     json_pair_u64(&j, "counts_lost", u->lost);
     json_pair_str(&j, "drifted", u->drifted);
-    json_key(&j, "drift"), json_begin(&j, '[');
-    for (size_t i = 0; i < u->functions.len; i++) {
+    JSON_ROWS(&j, "drift", i, u->functions.len) {
         const struct use_function *f = &u->functions.at[i];
-        json_begin(&j, '{');
         json_pair_str(&j, "name", f->name);
         json_pair_str(&j, "file", f->source);
         json_pair_u64(&j, "line", f->line);
         json_pair_str(&j, "state", state_text(f->state));
         json_pair_u64(&j, "count", f->count);
-        json_end(&j);
     }
-    json_end(&j);
     json_end(&j);
 }
 

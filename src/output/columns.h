@@ -11,7 +11,12 @@
  *         [SHARE] = {"share", "of all samples, 0 to 1", "self%", FORM_PERCENT},
  *     };
  *     struct field fields[COLUMNS] = {[NAME] = field_text(name), [SHARE] = field_double(share)};
- *     columns_json(&j, columns, COLUMNS, fields);
+ *     JSON_ROWS(&j, "rows", i, len) {
+ *         ...
+ *         columns_json(&j, columns, COLUMNS, fields);
+ *     }
+ *
+ * JSON_ROWS (formats.h) also writes the lists beside the table, and those of a row.
  */
 #ifndef MONARC_OUTPUT_COLUMNS_H
 #define MONARC_OUTPUT_COLUMNS_H

@@ -57,6 +57,23 @@ void json_pair_u64(struct json *j, const char *key, uint64_t value);
 void json_pair_double(struct json *j, const char *key, double value);
 void json_pair_str(struct json *j, const char *key, const char *value);
 void json_pair_address(struct json *j, const char *key, uint64_t value);
+void json_pair_bool(struct json *j, const char *key, bool value);
+
+/* A member that is an array of `len` objects, of which the body writes the members of number `i`:
+ *
+ *     JSON_ROWS(j, "marks", i, r->marks.len)
+ *         json_pair_str(j, "name", r->marks.at[i].name);
+ *
+ * Of JSON_ITEMS it writes a value, or none. It may `continue`, but never `break`: the array is
+ * closed after the last number. */
+#define JSON_ROWS(j, key, i, len) \
+    for (size_t i = json_array_begin(j, key); json_row_next(j, i, len); i++)
+#define JSON_ITEMS(j, key, i, len) \
+    for (size_t i = json_array_begin(j, key); json_item_next(j, i, len); i++)
+
+size_t json_array_begin(struct json *j, const char *key); /* 0 */
+bool json_item_next(struct json *j, size_t i, size_t len);
+bool json_row_next(struct json *j, size_t i, size_t len);
 
 /* What every document of ours begins with: its object, the schema's version, the report's name
  * (NULL: it has none). */

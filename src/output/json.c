@@ -200,6 +200,34 @@ void json_pair_address(struct json *j, const char *key, uint64_t value)
     json_address(j, value);
 }
 
+void json_pair_bool(struct json *j, const char *key, bool value)
+{
+    json_key(j, key);
+    json_bool(j, value);
+}
+
+size_t json_array_begin(struct json *j, const char *key)
+{
+    json_key(j, key), json_begin(j, '[');
+    return 0;
+}
+
+bool json_item_next(struct json *j, size_t i, size_t len)
+{
+    if (i >= len)
+        json_end(j);
+    return i < len;
+}
+
+bool json_row_next(struct json *j, size_t i, size_t len)
+{
+    if (i)
+        json_end(j);
+    if (i < len)
+        json_begin(j, '{');
+    return json_item_next(j, i, len);
+}
+
 enum { SCHEMA_VERSION = 1 };
 
 void json_document_begin(struct json *j, const char *report)

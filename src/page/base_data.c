@@ -50,25 +50,21 @@ static void base_amount(struct json *j, double amount, bool is_known)
 /* Totals of whole runs, in words, as the table above the rows of `monarc diff` has them. */
 static void base_totals_data(struct json *j, const struct comparison *c)
 {
-    json_key(j, "totals"), json_begin(j, '[');
-    for (size_t i = 0; i < c->totals.len; i++) {
+    JSON_ROWS(j, "totals", i, c->totals.len) {
         const struct total_change *t = &c->totals.at[i];
         char old[32], new[32], size[32];
         comparison_total_text(old, sizeof old, t, t->old);
         comparison_total_text(new, sizeof new, t, t->new);
         comparison_total_text(size, sizeof size, t, fabs(t->new - t->old));
-        json_begin(j, '{');
         json_pair_str(j, "name", t->label);
         json_pair_str(j, "old", old);
         json_pair_str(j, "new", new);
         json_pair_str(j, "size", size);
         json_pair_double(j, "change", t->new - t->old);
         json_pair_double(j, "growth", t->old > 0 ? t->new / t->old - 1 : 0);
-        json_key(j, "found"), json_bool(j, t->is_found);
+        json_pair_bool(j, "found", t->is_found);
         json_pair_str(j, "verdict", t->text);
-        json_end(j);
     }
-    json_end(j);
 }
 
 /* The rows of the comparison as columns. Amounts are times of an average run or, where `by_share`,
@@ -121,11 +117,9 @@ void base_data(struct json *j, const struct page_rows *r)
     json_pair_double(j, "rate", base->summary->rate);
     json_pair_str(j, "dimension", base->summary->dimension);
     json_pair_str(j, "answer", comparison_answer(c, &a));
-    json_key(j, "notes"), json_begin(j, '[');
-    for (size_t i = 0; i < compared->notes.len; i++)
+    JSON_ITEMS(j, "notes", i, compared->notes.len)
         json_str(j, compared->notes.at[i]);
-    json_end(j);
-    json_key(j, "by_share"), json_bool(j, c->by_share);
+    json_pair_bool(j, "by_share", c->by_share);
     json_pair_double(j, "factor", c->by_share ? 100 : scale.factor);
     json_pair_str(j, "unit", c->by_share ? "%" : scale.unit);
     json_pair_u64(j, "digits", c->by_share ? 2 : (uint64_t)scale.digits);

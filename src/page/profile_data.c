@@ -141,8 +141,8 @@ static void profile_summary_data(struct json *j, const struct page_profile *p)
     json_pair_str(j, "mismatch", s->was_forced ? s->mismatch : NULL);
     json_pair_str(j, "method", p->method);
     json_key(j, "measured_at"), json_i64(j, p->measured_at);
-    json_key(j, "has_samples"), json_bool(j, s->has_samples);
-    json_key(j, "has_stacks"), json_bool(j, s->stacks != NULL);
+    json_pair_bool(j, "has_samples", s->has_samples);
+    json_pair_bool(j, "has_stacks", s->stacks != NULL);
     json_pair_double(j, "samples", s->samples);
     json_pair_double(j, "unattributed", s->unattributed);
     json_pair_double(j, "profiler", s->profiler);
@@ -177,7 +177,7 @@ static void profile_summary_data(struct json *j, const struct page_profile *p)
         json_pair_u64(j, "processes", r->processes);
         json_pair_u64(j, "samples_taken", r->weights->taken);
         json_pair_double(j, "whole", r->whole);
-        json_key(j, "has_cpu"), json_bool(j, r->has_cpu);
+        json_pair_bool(j, "has_cpu", r->has_cpu);
         json_pair_u64(j, "accounted_ns", r->accounted_ns);
         json_pair_u64(j, "cpu_ns", r->cpu_ns);
         json_end(j);
@@ -337,7 +337,7 @@ void calls_data(struct json *j, const struct page_rows *r)
 {
     const struct graph *g = r->profile->graph;
     json_begin(j, '{');
-    json_key(j, "is_measured"), json_bool(j, g->is_measured);
+    json_pair_bool(j, "is_measured", g->is_measured);
     COLUMN(j, "caller", g->arcs_len, column_index(j, r->of[g->arcs[i].caller]));
     COLUMN(j, "callee", g->arcs_len, column_index(j, r->of[g->arcs[i].callee]));
     COLUMN(j, "count", g->arcs_len, column_count(j, g->arcs[i].count));

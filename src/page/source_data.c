@@ -262,7 +262,7 @@ static void source_read_text(struct json *j, const struct source_data *s,
         out_lacks(j->out, &why);
     } else {
         source_text_index(&text);
-        json_key(j, "changed"), json_bool(j, measured && text.changed > measured);
+        json_pair_bool(j, "changed", measured && text.changed > measured);
         source_text_data(j, &text);
         if (f->coverage != UINT32_MAX && !s->in->coverage->ignores_markers) {
             /* Lines that comments leave out of coverage: first, last and what (enum marker_what) in

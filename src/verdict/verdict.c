@@ -552,8 +552,7 @@ void verdict_json(struct out *out, const struct verdict *v)
     json_pair_u64(&j, "failed", v->failed);
     json_pair_u64(&j, "passed", v->passed);
     json_pair_u64(&j, "not_judged", v->not_judged);
-    json_key(&j, "cases"), json_begin(&j, '[');
-    for (size_t i = 0; i < v->cases.len; i++) {
+    JSON_ROWS(&j, "cases", i, v->cases.len) {
         const struct verdict_case *c = &v->cases.at[i];
         struct field fields[CHECK_COLUMNS] = {
             [CHECK_STATUS] = field_text(case_status_names[c->status]),
@@ -568,9 +567,8 @@ void verdict_json(struct out *out, const struct verdict *v)
             fields[CHECK_NEW] = field_double(c->new);
             fields[CHECK_LIMIT] = field_double(c->limit);
         }
-        columns_json_row(&j, columns, CHECK_COLUMNS, fields);
+        columns_json(&j, columns, CHECK_COLUMNS, fields);
     }
-    json_end(&j);
     json_end(&j);
 }
 

@@ -33,6 +33,32 @@ CASE(test_layout)
     out_deinit(&out);
 }
 
+/* Arrays are closed whatever the body does: without items, with rows that write nothing, and with
+ * items that are left out. */
+CASE(test_arrays)
+{
+    struct out out;
+    out_init(&out, -1);
+    struct json j = {.out = &out, .is_compact = true};
+    json_begin(&j, '{');
+    JSON_ROWS(&j, "none", i, 0)
+        json_pair_u64(&j, "never", i);
+    JSON_ROWS(&j, "rows", i, 3) {
+        if (i == 1)
+            continue;
+        json_pair_u64(&j, "i", i);
+        JSON_ITEMS(&j, "items", k, 3)
+            if (k != i)
+                json_u64(&j, k);
+    }
+    JSON_ITEMS(&j, "empty", i, 0)
+        json_u64(&j, i);
+    json_end(&j);
+    expect(&out, "{\"none\":[],\"rows\":[{\"i\":0,\"items\":[1,2]},{},"
+                 "{\"i\":2,\"items\":[0,1]}],\"empty\":[]}\n");
+    out_deinit(&out);
+}
+
 CASE(test_strings)
 {
     static const struct {

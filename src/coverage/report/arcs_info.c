@@ -213,26 +213,20 @@ static void info_json_notes(struct json *j, const struct notes *n)
     json_pair_u64(j, "instrumented_arcs", info_instrumented(n));
     json_pair_u64(j, "lines", n->lines.len);
     json_pair_u64(j, "conditions", n->conditions.len);
-    json_key(j, "sources"), json_begin(j, '[');
-    for (size_t i = 0; i < n->files.len; i++)
+    JSON_ITEMS(j, "sources", i, n->files.len)
         json_str(j, n->files.at[i]);
-    json_end(j);
-    json_key(j, "damaged"), json_begin(j, '[');
-    for (size_t i = 0; i < n->functions.len; i++)
+    JSON_ITEMS(j, "damaged", i, n->functions.len)
         info_json_defect(j, n->functions.at[i].name, n->functions.at[i].ident,
                          n->functions.at[i].defect);
-    json_end(j);
     json_pair_u64(j, "unknown_records", n->unknown_records);
 }
 
 /* Members that a family of files does not have are absent: 0 would be a number of runs. */
 static void info_json_summaries(struct json *j, const struct counters *c)
 {
-    json_key(j, "summaries"), json_begin(j, '[');
-    for (size_t i = 0; i < c->summaries.len; i++) {
+    JSON_ROWS(j, "summaries", i, c->summaries.len) {
         const struct counters_summary *s = &c->summaries.at[i];
         bool has_runs = c->origin.family == ARCS_GCOV || c->origin.native.version;
-        json_begin(j, '{');
         if (has_runs) /* the proposal's do not say, but for our own */
             json_pair_u64(j, "runs", s->runs);
         json_pair_u64(j, "counters", s->counters);
@@ -240,9 +234,7 @@ static void info_json_summaries(struct json *j, const struct counters *c)
         json_pair_u64(j, "largest", s->run_max);
         if (has_runs)
             json_pair_u64(j, "sum_of_largest", s->sum_max);
-        json_end(j);
     }
-    json_end(j);
 }
 
 /* Only kinds that the file has. Sums are of arcs: those of other kinds (times, addresses, indirect
@@ -273,11 +265,9 @@ static void info_json_counters(struct json *j, const struct counters *c)
     json_pair_u64(j, "groups", c->groups);
     json_pair_u64(j, "functions", c->functions.len);
     info_json_kinds(j, c);
-    json_key(j, "damaged"), json_begin(j, '[');
-    for (size_t i = 0; i < c->functions.len; i++)
+    JSON_ITEMS(j, "damaged", i, c->functions.len)
         info_json_defect(j, c->functions.at[i].name, c->functions.at[i].ident,
                          c->functions.at[i].defect);
-    json_end(j);
     json_pair_u64(j, "unknown_records", c->unknown_records);
     json_pair_u64(j, "trailing_bytes", c->trailing_bytes);
 }
@@ -295,7 +285,7 @@ void arcs_info_json(struct json *j, const struct arcs_info *file)
     if (o->version) {
         json_pair_str(j, "version", version.text);
         json_pair_u64(j, "version_number", o->number);
-        json_key(j, "is_clang"), json_bool(j, o->is_llvm);
+        json_pair_bool(j, "is_clang", o->is_llvm);
         json_pair_str(j, "byte_order", o->big_endian ? "big" : "little");
         json_pair_str(j, "length_unit", o->has_byte_lengths ? "byte" : "word");
         json_pair_u64(j, "stamp", o->stamp);
@@ -415,14 +405,10 @@ void trace_info_json(struct json *j, const struct trace_info *file)
     }
     json_pair_u64(j, "negative", t->negative);
     json_pair_u64(j, "unknown_records", t->unknown_records);
-    json_key(j, "left_out"), json_begin(j, '[');
-    for (size_t i = 0; i < t->losses.len; i++) {
-        json_begin(j, '{');
+    JSON_ROWS(j, "left_out", i, t->losses.len) {
         json_pair_str(j, "what", t->losses.at[i].what);
         json_pair_u64(j, "number", t->losses.at[i].number);
-        json_end(j);
     }
-    json_end(j);
     json_end(j);
 }
 
@@ -628,18 +614,14 @@ static void llvm_values_json(struct json *j, const struct llvm_profile *p)
         json_pair_str(j, "function", llvm_name_of(p, &w.function->name));
         json_pair_str(j, "kind", VALUE_WORDS[w.kind].json);
         json_pair_u64(j, "site", w.number);
-        json_key(j, "values"), json_begin(j, '[');
-        for (uint32_t v = 0; v < w.site->len; v++) {
+        JSON_ROWS(j, "values", v, w.site->len) {
             const struct llvm_value *value = &p->values.at[w.site->first + v];
-            json_begin(j, '{');
             if (w.kind == VALUES_SIZES)
                 json_pair_u64(j, "size", value->value);
             else
                 json_pair_str(j, "name", llvm_name_of(p, map_find(&names, value->value, 0)));
             json_pair_u64(j, "count", value->count);
-            json_end(j);
         }
-        json_end(j);
         json_end(j);
     }
     json_end(j);
@@ -659,11 +641,9 @@ void llvm_info_json(struct json *j, const struct llvm_info *file)
     json_pair_str(j, "error", file->error);
     json_pair_u64(j, "version", p->version);
     json_pair_u64(j, "profiles", file->profiles);
-    json_key(j, "variants"), json_begin(j, '[');
-    for (size_t i = 0; i < sizeof VARIANTS / sizeof *VARIANTS; i++)
+    JSON_ITEMS(j, "variants", i, sizeof VARIANTS / sizeof *VARIANTS)
         if (p->variants & VARIANTS[i].bit)
             json_str(j, VARIANTS[i].name);
-    json_end(j);
     json_key(j, "functions"), json_begin(j, '{');
     json_pair_u64(j, "all", p->functions.len);
     json_pair_u64(j, "ran", t.functions_run);

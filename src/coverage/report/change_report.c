@@ -149,10 +149,8 @@ static void change_json_sums(struct json *j, const char *key, const struct cover
 static void change_json_lines(struct json *j, const char *key, const struct changed_line *lines,
                               uint32_t len)
 {
-    json_key(j, key), json_begin(j, '[');
-    for (uint32_t i = 0; i < len; i++)
+    JSON_ITEMS(j, key, i, len)
         json_u64(j, lines[i].line);
-    json_end(j);
 }
 
 /* `old` and `new` are null on the side that has no such source. `compared_lines` is how many lines
@@ -399,16 +397,13 @@ void cross_json(struct out *out, const struct cross *c, const struct coverage_re
     json_u64(&j, c->alone[1]), json_end(&j);
     json_pair_u64(&j, "unread_sources", c->unread);
     json_end(&j);
-    json_key(&j, "lines"), json_begin(&j, '[');
-    for (size_t i = 0; i < c->lines.len; i++) {
+    JSON_ROWS(&j, "lines", i, c->lines.len) {
         const struct cross_line *l = &c->lines.at[i];
-        json_begin(&j, '{');
         json_pair_str(&j, "source", first->sources.at[l->source].path);
         json_pair_u64(&j, "line", l->line);
         json_key(&j, "counts"), json_begin(&j, '['), json_u64(&j, l->count[0]);
         json_u64(&j, l->count[1]), json_end(&j);
-        json_key(&j, "breaches"), json_begin(&j, '[');
-        for (int side = 0; side < 2; side++) {
+        JSON_ITEMS(&j, "breaches", side, 2) {
             const struct cross_breach *b = &l->breach[side];
             if (b->law == CROSS_NONE) {
                 json_none(&j);
@@ -422,7 +417,6 @@ void cross_json(struct out *out, const struct cross *c, const struct coverage_re
             json_u64(&j, b->second_count), json_end(&j);
             json_end(&j);
         }
-        json_end(&j), json_end(&j);
     }
-    json_end(&j), json_end(&j);
+    json_end(&j);
 }

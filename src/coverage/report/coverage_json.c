@@ -51,12 +51,6 @@ static void json_sums(struct json *j, const char *key, const struct coverage_rat
     json_end(j);
 }
 
-static void json_pair_bool(struct json *j, const char *key, bool value)
-{
-    json_key(j, key);
-    json_bool(j, value);
-}
-
 /* `count` null is unknown; 0 is a measurement. */
 static void json_count(struct json *j, uint64_t value, uint8_t state)
 {
@@ -101,7 +95,6 @@ static const char *json_name_of(const struct coverage_result *r, uint32_t functi
 static void json_branch(struct json *j, const struct coverage_result *r,
                         const struct result_line *l, const struct result_branch *b)
 {
-    json_begin(j, '{');
     json_pair_u64(j, "block", b->block);
     json_count(j, b->count, b->count ? RESULT_HIT : l->state);
     if (b->flags & OUTCOME_FALLTHROUGH)
@@ -110,25 +103,20 @@ static void json_branch(struct json *j, const struct coverage_result *r,
         json_pair_bool(j, "is_throw", true);
     if (l->branches > 1 && json_name_of(r, b->function))
         json_pair_str(j, "function", json_name_of(r, b->function));
-    json_end(j);
 }
 
 /* Of each term whether it was seen true, and false. Bit t of `on` and `off`: term t decided the
  * outcome (masking MC/DC, as GCC 14 records it) being true, and being false. */
 static void json_condition(struct json *j, const struct result_condition *c)
 {
-    json_begin(j, '{');
     json_pair_u64(j, "terms", c->terms);
     json_pair_u64(j, "hit", condition_hit(c));
-    json_key(j, "outcomes"), json_begin(j, '[');
-    for (uint32_t t = 0; t < c->terms; t++) {
+    JSON_ITEMS(j, "outcomes", t, c->terms) {
         json_begin(j, '[');
         json_bool(j, c->on >> t & 1);
         json_bool(j, c->off >> t & 1);
         json_end(j);
     }
-    json_end(j);
-    json_end(j);
 }
 
 /* One line of text a line of source, likewise. */
@@ -139,16 +127,12 @@ static void json_line(struct json *j, const struct coverage_result *r, const str
     json_pair_u64(j, "line", l->line);
     json_count(j, l->count, l->state);
     if (l->branches) {
-        json_key(j, "branches"), json_begin(j, '[');
-        for (uint32_t i = 0; i < l->branches; i++)
+        JSON_ROWS(j, "branches", i, l->branches)
             json_branch(j, r, l, &r->branches.at[l->first_branch + i]);
-        json_end(j);
     }
     if (l->conditions) {
-        json_key(j, "conditions"), json_begin(j, '[');
-        for (uint32_t i = 0; i < l->conditions; i++)
+        JSON_ROWS(j, "conditions", i, l->conditions)
             json_condition(j, &r->conditions.at[l->first_condition + i]);
-        json_end(j);
     }
     if (l->calls) {
         json_pair_u64(j, "calls", l->calls);
@@ -166,18 +150,12 @@ static void json_line(struct json *j, const struct coverage_result *r, const str
 static void json_source(struct json *j, const struct coverage_result *r,
                         const struct result_source *s)
 {
-    json_begin(j, '{');
     json_pair_str(j, "path", s->path);
     json_sums(j, "totals", &s->sums);
-    json_key(j, "functions"), json_begin(j, '[');
-    for (uint32_t i = 0; i < s->functions; i++)
+    JSON_ITEMS(j, "functions", i, s->functions)
         json_function(j, &r->functions.at[s->first_function + i]);
-    json_end(j);
-    json_key(j, "lines"), json_begin(j, '[');
-    for (uint32_t i = 0; i < s->lines; i++)
+    JSON_ITEMS(j, "lines", i, s->lines)
         json_line(j, r, &r->lines.at[s->first_line + i]);
-    json_end(j);
-    json_end(j);
 }
 
 /* Numbers of the patch's lines in one state. Those that ran are the rest. */
@@ -204,10 +182,8 @@ static void json_diff(struct json *j, const struct coverage_report *s)
     json_pair_str(j, "patch", s->patch);
     json_ratio(j, "lines", &s->diff->sum);
     json_ratio(j, "branches", &s->diff->branches);
-    json_key(j, "files"), json_begin(j, '[');
-    for (size_t i = 0; i < s->diff->files.len; i++) {
+    JSON_ROWS(j, "files", i, s->diff->files.len) {
         const struct diff_file *f = &s->diff->files.at[i];
-        json_begin(j, '{');
         json_pair_str(j, "path", f->path);
         json_pair_bool(j, "is_known", f->source != (uint32_t)NO_INDEX);
         json_pair_u64(j, "added", f->added);
@@ -218,9 +194,7 @@ static void json_diff(struct json *j, const struct coverage_report *s)
         json_key(j, "unknown"), json_begin(j, '[');
         json_missed_lines(j, s, f, RESULT_UNKNOWN);
         json_end(j);
-        json_end(j);
     }
-    json_end(j);
     json_end(j);
 }
 
@@ -245,7 +219,6 @@ static void json_decision_term(struct json *j, const struct explained_decision *
 {
     const struct mcdc_need *need = &d->needs[k];
     const struct llvm_place *at = &d->terms[k];
-    json_begin(j, '{');
     json_pair_u64(j, "line", at->line);
     json_pair_u64(j, "column", at->column);
     json_pair_u64(j, "end_line", at->end_line);
@@ -253,11 +226,8 @@ static void json_decision_term(struct json *j, const struct explained_decision *
     json_pair_bool(j, "is_folded", d->folded >> k & 1);
     json_pair_bool(j, "unique_cause", d->shown >> k & 1);
     json_pair_bool(j, "masking", d->masking >> k & 1);
-    json_key(j, "needs"), json_begin(j, '[');
-    for (uint32_t i = 0; i < need->len; i++)
+    JSON_ITEMS(j, "needs", i, need->len)
         json_vector(j, d, &need->runs[i]);
-    json_end(j);
-    json_end(j);
 }
 
 /* Of clang's conditions, with the vectors that were seen; those of sources that are shown. They
@@ -273,8 +243,7 @@ static void json_decisions(struct json *j, const struct coverage_report *s)
     const struct coverage_result *r = s->result;
     const struct result_source *source = NULL;
     size_t k;
-    json_key(j, "decisions"), json_begin(j, '[');
-    for (size_t i = 0; i < s->decisions_len; i++) {
+    JSON_ITEMS(j, "decisions", i, s->decisions_len) {
         const struct explained_decision *d = &s->decisions[i];
         if (!i || d->path != s->decisions[i - 1].path)
             for (source = NULL, k = 0; k < r->sources.len && !source; k++)
@@ -285,21 +254,14 @@ static void json_decisions(struct json *j, const struct coverage_report *s)
         json_begin(j, '{');
         json_pair_str(j, "path", source->path);
         json_pair_u64(j, "line", d->line);
-        json_key(j, "conditions"), json_begin(j, '[');
-        for (uint32_t term = 0; term < d->len; term++)
+        JSON_ROWS(j, "conditions", term, d->len)
             json_decision_term(j, d, term);
-        json_end(j);
-        json_key(j, "vectors"), json_begin(j, '[');
-        for (size_t seen = 0; seen < d->seen_len; seen++) {
-            json_begin(j, '{');
+        JSON_ROWS(j, "vectors", seen, d->seen_len) {
             json_key(j, "values"), json_vector(j, d, &d->seen[seen]);
             json_pair_bool(j, "outcome", d->seen[seen].outcome);
-            json_end(j);
         }
         json_end(j);
-        json_end(j);
     }
-    json_end(j);
 }
 
 void json_left_out(struct json *j, const struct coverage_report *s)
@@ -357,31 +319,23 @@ void coverage_json(struct out *out, const struct coverage_report *s,
     json_pair_u64(&j, "tracefiles", s->traces);
     json_end(&j);
     json_pair_str(&j, "instances", instance_rule_name(s->instances));
-    json_key(&j, "tests"), json_begin(&j, '[');
-    for (size_t i = 0; i < r->tests.len; i++)
+    JSON_ITEMS(&j, "tests", i, r->tests.len)
         json_str(&j, r->tests.at[i]);
-    json_end(&j);
     json_sums(&j, "totals", &r->sums);
     json_left_out(&j, s);
     json_decisions(&j, s);
     json_problems(&j, s);
-    json_key(&j, "gates"), json_begin(&j, '[');
-    for (size_t i = 0; i < s->gates_len; i++) {
+    JSON_ROWS(&j, "gates", i, s->gates_len) {
         const struct coverage_gate *g = &s->gates[i];
-        json_begin(&j, '{');
         json_pair_str(&j, "name", g->name);
         json_pair_double(&j, "limit", g->limit);
         json_pair_double(&j, "percent", g->percent);
         json_pair_bool(&j, "has_failed", g->verdict == GATE_FAILED);
         json_pair_str(&j, "verdict", gate_verdict_names[g->verdict]);
-        json_end(&j);
     }
-    json_end(&j);
     json_diff(&j, s);
-    json_key(&j, "sources"), json_begin(&j, '[');
-    for (size_t i = 0; i < r->sources.len; i++)
+    JSON_ROWS(&j, "sources", i, r->sources.len)
         json_source(&j, r, &r->sources.at[i]);
-    json_end(&j);
     json_end(&j);
 }
 
@@ -441,11 +395,9 @@ static void gcovr_functions(struct json *j, const struct coverage_result *r,
  * number from 0. */
 static void gcovr_terms(struct json *j, const char *key, uint64_t seen, uint32_t terms)
 {
-    json_key(j, key), json_begin(j, '[');
-    for (uint32_t t = 0; t < terms; t++)
+    JSON_ITEMS(j, key, t, terms)
         if (!(seen >> t & 1))
             json_u64(j, t);
-    json_end(j);
 }
 
 /* Members stand in the order of the alphabet, as gcovr's own writer sorts them. */
@@ -453,18 +405,14 @@ static void gcovr_line(struct json *j, const struct coverage_result *r, const st
                        bool is_new)
 {
     json_begin(j, '{');
-    json_key(j, "branches"), json_begin(j, '[');
-    for (uint32_t k = 0; k < l->branches; k++) {
+    JSON_ROWS(j, "branches", k, l->branches) {
         const struct result_branch *b = &r->branches.at[l->first_branch + k];
-        json_begin(j, '{');
         if (is_new)
             json_pair_u64(j, "branchno", k);
         json_pair_u64(j, "count", b->count);
-        json_key(j, "fallthrough"), json_bool(j, b->flags & OUTCOME_FALLTHROUGH);
-        json_key(j, "throw"), json_bool(j, b->flags & OUTCOME_THROW);
-        json_end(j);
+        json_pair_bool(j, "fallthrough", b->flags & OUTCOME_FALLTHROUGH);
+        json_pair_bool(j, "throw", b->flags & OUTCOME_THROW);
     }
-    json_end(j);
     if (is_new && l->conditions)
         json_key(j, "conditions"), json_begin(j, '[');
     for (uint32_t k = 0; is_new && k < l->conditions; k++) {
@@ -480,8 +428,8 @@ static void gcovr_line(struct json *j, const struct coverage_result *r, const st
         json_end(j);
     json_pair_u64(j, "count", l->count);
     if (!is_new) {
-        json_key(j, "gcovr/excluded"), json_bool(j, false);
-        json_key(j, "gcovr/noncode"), json_bool(j, false);
+        json_pair_bool(j, "gcovr/excluded", false);
+        json_pair_bool(j, "gcovr/noncode", false);
     }
     json_pair_u64(j, "line_number", l->line);
     json_end(j);
@@ -494,10 +442,8 @@ static void gcovr_write(struct out *out, const struct coverage_report *s, const 
     const struct coverage_result *r = s->result;
     struct json j = {.out = out, .is_compact = true};
     json_begin(&j, '{');
-    json_key(&j, "files"), json_begin(&j, '[');
-    for (size_t i = 0; i < r->sources.len; i++) {
+    JSON_ROWS(&j, "files", i, r->sources.len) {
         const struct result_source *source = &r->sources.at[i];
-        json_begin(&j, '{');
         json_pair_str(&j, "file", source->path);
         gcovr_functions(&j, r, source, is_new);
         json_key(&j, "lines"), json_begin(&j, '[');
@@ -505,9 +451,7 @@ static void gcovr_write(struct out *out, const struct coverage_report *s, const 
             if (r->lines.at[k].state != RESULT_UNKNOWN)
                 gcovr_line(&j, r, &r->lines.at[k], is_new);
         json_end(&j);
-        json_end(&j);
     }
-    json_end(&j);
     json_pair_str(&j, "gcovr/format_version", version);
     json_end(&j);
 }
@@ -612,17 +556,13 @@ void coverage_coveralls(struct out *out, const struct coverage_report *s,
     const struct coverage_result *r = s->result;
     struct json j = {.out = out, .is_compact = true};
     json_begin(&j, '{');
-    json_key(&j, "source_files"), json_begin(&j, '[');
-    for (size_t i = 0; i < r->sources.len; i++) {
+    JSON_ROWS(&j, "source_files", i, r->sources.len) {
         const struct result_source *source = &r->sources.at[i];
-        json_begin(&j, '{');
         json_pair_str(&j, "name", source->path);
         uint32_t lines = coveralls_digest(&j, source);
         coveralls_lines(&j, r, source, lines);
         coveralls_branches(&j, r, source);
-        json_end(&j);
     }
-    json_end(&j);
     json_end(&j);
 }
 

@@ -183,12 +183,10 @@ void tests_json(struct out *out, const struct tests_report *r)
         json_pair_u64(&j, "unknown_files", r->selection->unknown_files);
     json_left_out(&j, r->coverage);
     json_problems(&j, r->coverage);
-    json_key(&j, "tests"), json_begin(&j, '[');
-    for (size_t i = 0; i < tests_shown(r); i++) {
+    JSON_ROWS(&j, "tests", i, tests_shown(r)) {
         struct field fields[TEST_COLUMNS] = {0};
         tests_fields(fields, r, i);
-        columns_json_row(&j, columns, TEST_COLUMNS, fields);
+        columns_json(&j, columns, TEST_COLUMNS, fields);
     }
-    json_end(&j);
     json_end(&j);
 }

@@ -127,18 +127,14 @@ static const char *timed_untimed_name(const struct exchange *x, struct arena *a)
 static void speedscope_frames(struct json *j, const struct exchange *x)
 {
     json_key(j, "shared"), json_begin(j, '{');
-    json_key(j, "frames"), json_begin(j, '[');
-    for (size_t i = 0; i < x->functions.len; i++) {
+    JSON_ROWS(j, "frames", i, x->functions.len) {
         const struct exchange_function *f = &x->functions.at[i];
-        json_begin(j, '{');
         json_pair_str(j, "name", f->name);
         if (f->file)
             json_pair_str(j, "file", f->file);
         if (f->file && f->line)
             json_pair_u64(j, "line", f->line);
-        json_end(j);
     }
-    json_end(j);
     json_end(j);
 }
 
@@ -170,14 +166,10 @@ static void speedscope_profile(struct json *j, const struct timed *t, const stru
     json_pair_str(j, "unit", t->is_time || !strcmp(unit, "bytes") ? unit : "none");
     json_pair_u64(j, "startValue", m->from);
     json_pair_u64(j, "endValue", m->to);
-    json_key(j, "samples"), json_begin(j, '[');
-    for (size_t i = 0; i < m->all.len; i++)
+    JSON_ITEMS(j, "samples", i, m->all.len)
         speedscope_stack(j, t->x, m->all.at[i].frame, path);
-    json_end(j);
-    json_key(j, "weights"), json_begin(j, '[');
-    for (size_t i = 0; i < m->all.len; i++)
+    JSON_ITEMS(j, "weights", i, m->all.len)
         json_u64(j, m->all.at[i].amount);
-    json_end(j);
     json_end(j);
 }
 
@@ -572,7 +564,7 @@ static void firefox_thread(struct firefox *f, const struct moments *m)
     firefox_samples(f, m);
     firefox_markers(f, thread->process, is_first);
     json_pair_str(j, "name", thread->tid == p->pid || !*thread->name ? program : thread->name);
-    json_key(j, "isMainThread"), json_bool(j, thread->tid == p->pid);
+    json_pair_bool(j, "isMainThread", thread->tid == p->pid);
     json_pair_str(j, "processType", "default");
     json_pair_str(j, "processName", program);
     json_key(j, "processStartupTime"), json_millionths(j, p->start_ns);
@@ -613,16 +605,12 @@ static void firefox_meta(struct json *j, const struct exchange *x, const struct 
 {
     bool is_time = !strcmp(x->unit, "nanoseconds");
     json_key(j, "meta"), json_begin(j, '{');
-    json_key(j, "categories"), json_begin(j, '[');
-    for (int i = 0; i < CATEGORIES; i++) {
-        json_begin(j, '{');
+    JSON_ROWS(j, "categories", i, CATEGORIES) {
         json_pair_str(j, "name", FIREFOX_CATEGORIES[i].name);
         json_pair_str(j, "color", FIREFOX_CATEGORIES[i].color);
         json_key(j, "subcategories"), json_begin(j, '['), json_str(j, "Other"), json_end(j);
-        json_end(j);
     }
-    json_end(j);
-    json_key(j, "debug"), json_bool(j, false);
+    json_pair_bool(j, "debug", false);
     json_key(j, "extensions"), json_begin(j, '{');
     json_pair_u64(j, "length", 0);
     firefox_empty(j, "baseURL");
@@ -640,12 +628,12 @@ static void firefox_meta(struct json *j, const struct exchange *x, const struct 
     json_pair_str(j, "threadCPUDelta", "µs");
     json_end(j);
     json_key(j, "startTime"), json_millionths(j, r->start_real_ns);
-    json_key(j, "symbolicated"), json_bool(j, true);
+    json_pair_bool(j, "symbolicated", true);
     firefox_empty(j, "pausedRanges");
     json_pair_u64(j, "version", 24);
-    json_key(j, "usesOnlyOneStackType"), json_bool(j, true);
-    json_key(j, "doesNotUseFrameImplementation"), json_bool(j, true);
-    json_key(j, "sourceCodeIsNotOnSearchfox"), json_bool(j, true);
+    json_pair_bool(j, "usesOnlyOneStackType", true);
+    json_pair_bool(j, "doesNotUseFrameImplementation", true);
+    json_pair_bool(j, "sourceCodeIsNotOnSearchfox", true);
     json_key(j, "markerSchema"), json_begin(j, '[');
     json_begin(j, '{');
     json_pair_str(j, "name", "Mark");
@@ -665,15 +653,13 @@ static void firefox_meta(struct json *j, const struct exchange *x, const struct 
 static void firefox_libs(struct json *j, const struct exchange *x)
 {
     static const unsigned GUID[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
-    json_key(j, "libs"), json_begin(j, '[');
-    for (size_t i = 0; i < x->objects.len; i++) {
+    JSON_ROWS(j, "libs", i, x->objects.len) {
         const struct exchange_object *o = &x->objects.at[i];
         char id[34];
         for (unsigned k = 0; k < 16; k++)
             snprintf(id + 2 * k, 3, "%02X", GUID[k] < o->build_id_len ? o->build_id[GUID[k]] : 0);
         id[32] = '0', id[33] = 0;
         const char *name = path_base_name(o->path);
-        json_begin(j, '{');
         json_pair_str(j, "name", name);
         json_pair_str(j, "path", o->path);
         json_pair_str(j, "debugName", name);
@@ -681,9 +667,7 @@ static void firefox_libs(struct json *j, const struct exchange *x)
         json_pair_str(j, "breakpadId", id);
         json_key(j, "codeId"), json_none(j);
         json_key(j, "arch"), json_none(j);
-        json_end(j);
     }
-    json_end(j);
 }
 
 /* Threads come as the moments do, each with its tables, so that memory is that of one thread and of

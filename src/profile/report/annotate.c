@@ -425,7 +425,6 @@ static void annotate_json_instruction(struct json *j, const struct annotated *t,
                                       const struct annotated_instruction *i, struct names *names)
 {
     struct field fields[ANNOTATE_COLUMNS] = {0};
-    json_begin(j, '{');
     json_pair_address(j, "address", i->address);
     json_pair_str(j, "function", names->functions->at[i->function].name);
     json_pair_str(j, "text", i->text);
@@ -435,7 +434,6 @@ static void annotate_json_instruction(struct json *j, const struct annotated *t,
     if (i->has_block)
         fields[LINE_EXECUTIONS] = field_u64(i->executions);
     columns_json(j, columns, ANNOTATE_COLUMNS, fields);
-    json_end(j);
 }
 
 /* `has_code` false: debug information has no code for the line (a comment, a declaration), so it
@@ -444,15 +442,14 @@ static void annotate_json_line(struct json *j, const struct annotated *t,
                                const struct annotated_line *line, struct names *names)
 {
     const struct source_row *r = line->row == NO_ROW ? NULL : &t->source->rows.at[line->row];
-    json_begin(j, '{');
     json_pair_u64(j, "line", line->line);
     json_key(j, "text");
     if (line->has_text)
         json_str_n(j, (const char *)line->text.at, line->text.len);
     else
         json_none(j);
-    json_key(j, "has_code"), json_bool(j, r);
-    json_key(j, "is_hot"), json_bool(j, line->is_hot);
+    json_pair_bool(j, "has_code", r);
+    json_pair_bool(j, "is_hot", line->is_hot);
     if (r) {
         struct field fields[ANNOTATE_COLUMNS] = {
             [LINE_FUNCTION] = field_text(r->scope),
@@ -471,13 +468,9 @@ static void annotate_json_line(struct json *j, const struct annotated *t,
         }
         columns_json(j, columns, ANNOTATE_COLUMNS, fields);
     }
-    if (t->has_code && r) {
-        json_key(j, "instructions"), json_begin(j, '[');
-        for (uint32_t i = line->first; i < line->first + line->instructions; i++)
-            annotate_json_instruction(j, t, &t->instructions.at[i], names);
-        json_end(j);
-    }
-    json_end(j);
+    if (t->has_code && r)
+        JSON_ROWS(j, "instructions", i, line->instructions)
+            annotate_json_instruction(j, t, &t->instructions.at[line->first + i], names);
 }
 
 /* `path` is where the source was found, `recorded` what the compiler wrote down; `problem` says why
@@ -487,21 +480,17 @@ static void annotate_json_file(struct json *j, const struct annotated *t,
                                const struct annotated_file *f, struct names *names)
 {
     const struct source_listed_file *s = &t->source->files.at[f->file];
-    json_begin(j, '{');
     json_pair_str(j, "recorded", s->recorded);
     json_pair_str(j, "path", f->path);
     json_pair_str(j, "problem", f->why);
-    json_key(j, "is_newer"), json_bool(j, f->is_newer);
-    json_key(j, "is_short"), json_bool(j, !f->why && f->asks_line > f->has_lines);
+    json_pair_bool(j, "is_newer", f->is_newer);
+    json_pair_bool(j, "is_short", !f->why && f->asks_line > f->has_lines);
     struct field fields[ANNOTATE_COLUMNS] = {0};
     self_fields(fields, t->summary, s->self);
     columns_json(j, columns, ANNOTATE_COLUMNS, fields);
     json_pair_u64(j, "calls", s->calls);
-    json_key(j, "lines"), json_begin(j, '[');
-    for (uint32_t i = f->first; i < f->first + f->lines; i++)
-        annotate_json_line(j, t, &t->lines.at[i], names);
-    json_end(j);
-    json_end(j);
+    JSON_ROWS(j, "lines", i, f->lines)
+        annotate_json_line(j, t, &t->lines.at[f->first + i], names);
 }
 
 /* The file's lists nest as text does: files, lines, instructions. `omitted` has what no line shows:
@@ -512,10 +501,8 @@ void annotate_json(struct out *out, const struct report_input *in)
     struct names *names = in->names;
     struct json j = {.out = out};
     json_report_begin(&j, "annotate", t->summary);
-    json_key(&j, "files"), json_begin(&j, '[');
-    for (size_t i = 0; i < t->files.len; i++)
+    JSON_ROWS(&j, "files", i, t->files.len)
         annotate_json_file(&j, t, &t->files.at[i], names);
-    json_end(&j);
     json_key(&j, "omitted"), json_begin(&j, '{');
     json_pair_u64(&j, "files", t->omitted.files);
     json_pair_u64(&j, "lines", t->omitted.lines);

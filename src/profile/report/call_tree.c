@@ -228,26 +228,20 @@ void call_tree_json(struct out *out, const struct report_input *in)
     json_report_begin(&j, "call_tree", r->summary);
     json_pair_str(&j, "direction", DIRECTIONS[r->trees->direction]);
     json_pair_double(&j, "stack_samples", r->trees->whole);
-    json_key(&j, "trees"), json_begin(&j, '[');
-    for (size_t i = 0; i < r->len; i++) {
+    JSON_ROWS(&j, "trees", i, r->len) {
         const struct call_rows *t = &r->trees[i];
-        json_begin(&j, '{');
         if (r->functions[i] != NO_FUNCTION)
             json_pair_function(&j, r->names, r->functions[i]);
         json_pair_double(&j, "samples", t->covered);
-        json_key(&j, "is_cut"), json_bool(&j, t->is_cut);
-        json_key(&j, "rows"), json_begin(&j, '[');
-        for (size_t k = 0; k < t->len; k++) {
+        json_pair_bool(&j, "is_cut", t->is_cut);
+        JSON_ROWS(&j, "rows", k, t->len) {
             struct field fields[CALL_COLUMNS] = {0};
             row_fields(fields, r, &t->rows[k]);
             if (t->rows[k].folded)
                 fields[CALL_FOLDED] = field_u64(t->rows[k].folded);
-            columns_json_row(&j, columns, CALL_COLUMNS, fields);
+            columns_json(&j, columns, CALL_COLUMNS, fields);
         }
-        json_end(&j);
-        json_end(&j);
     }
-    json_end(&j);
     json_end(&j);
 }
 

@@ -246,15 +246,13 @@ static void comparison_json_side(struct json *j, const char *key, const struct r
 {
     json_key(j, key), json_begin(j, '{');
     json_pair_str(j, "program", s->program);
-    json_key(j, "profiles"), json_begin(j, '[');
-    for (size_t i = 0; i < s->profiles.len; i++)
+    JSON_ITEMS(j, "profiles", i, s->profiles.len)
         json_str(j, s->profiles.at[i]);
-    json_end(j);
     json_pair_u64(j, "runs", s->runs);
     json_pair_double(j, "samples", s->samples);
     json_pair_double(j, "samples_per_unit", s->rate);
     json_pair_str(j, "dimension", s->dimension);
-    json_key(j, "has_stacks"), json_bool(j, s->has_stacks);
+    json_pair_bool(j, "has_stacks", s->has_stacks);
     json_pair_u64(j, "calls", s->calls);
     json_end(j);
 }
@@ -279,7 +277,7 @@ static void comparison_json_measured(struct json *j, const char *key,
     json_pair_double(j, "change", s->new - s->old);
     comparison_json_known(j, "margin", s->margin);
     comparison_json_known(j, "chance", s->chance);
-    json_key(j, "is_meant"), json_bool(j, s->is_meant);
+    json_pair_bool(j, "is_meant", s->is_meant);
     json_end(j);
 }
 
@@ -350,7 +348,7 @@ static void comparison_json_identity(struct json *j, const char *key, const stru
     json_pair_str(j, "object", id->object);
     json_pair_str(j, "file", id->file);
     json_pair_u64(j, "line", id->line);
-    json_key(j, "is_inlined"), json_bool(j, id->is_inlined);
+    json_pair_bool(j, "is_inlined", id->is_inlined);
     json_end(j);
 }
 
@@ -359,12 +357,11 @@ static void comparison_json_identity(struct json *j, const char *key, const stru
 static void comparison_json_row(struct json *j, const struct comparison *c,
                                 const struct change *row)
 {
-    json_begin(j, '{');
     json_pair_str(j, "name", change_name(c, row));
     json_pair_str(j, "kind", change_kind_names[row->kind]);
     comparison_json_identity(j, "old", c->old, row->old);
     comparison_json_identity(j, "new", c->new, row->new);
-    json_key(j, "is_found"), json_bool(j, row->is_found);
+    json_pair_bool(j, "is_found", row->is_found);
     if (c->compares_time) {
         comparison_json_measured(j, "self_time", &row->self_time);
         comparison_json_measured(j, "total_time", &row->total_time);
@@ -379,10 +376,9 @@ static void comparison_json_row(struct json *j, const struct comparison *c,
         json_pair_double(j, "new", row->new_calls);
         json_pair_double(j, "change", row->new_calls - row->old_calls);
         json_pair_double(j, "growth", change_calls_growth(row));
-        json_key(j, "differ"), json_bool(j, row->calls_differ);
+        json_pair_bool(j, "differ", row->calls_differ);
         json_end(j);
     }
-    json_end(j);
 }
 
 /* The array of notes is open. */
@@ -399,17 +395,15 @@ void comparison_json(struct out *out, const struct report_input *in)
     json_document_begin(&j, "diff");
     comparison_json_side(&j, "old", c->old);
     comparison_json_side(&j, "new", c->new);
-    json_key(&j, "totals"), json_begin(&j, '[');
-    for (size_t i = 0; i < c->totals.len; i++) {
+    JSON_ROWS(&j, "totals", i, c->totals.len) {
         struct field fields[TOTAL_COLUMNS];
         total_fields(fields, &c->totals.at[i]);
-        columns_json_row(&j, total_columns, TOTAL_COLUMNS, fields);
+        columns_json(&j, total_columns, TOTAL_COLUMNS, fields);
     }
-    json_end(&j);
     json_key(&j, "summary"), json_begin(&j, '{');
     json_pair_str(&j, "judged_by", c->by_share ? "share" : "time");
     json_pair_double(&j, "noise_assumed", c->rules.noise);
-    json_key(&j, "noise_is_assumed"), json_bool(&j, c->is_assumed);
+    json_pair_bool(&j, "noise_is_assumed", c->is_assumed);
     json_pair_u64(&j, "totals_changed", c->totals_changed);
     json_pair_str(&j, "rows", comparison_row_word(c));
     json_pair_double(&j, "confidence", c->rules.confidence);
@@ -426,10 +420,8 @@ void comparison_json(struct out *out, const struct report_input *in)
     comparison_notes(c, comparison_json_note, &j);
     json_end(&j);
     json_end(&j);
-    json_key(&j, "functions"), json_begin(&j, '[');
-    for (uint32_t i = 0; i < c->len; i++)
+    JSON_ROWS(&j, "functions", i, c->len)
         comparison_json_row(&j, c, &c->rows[i]);
-    json_end(&j);
     json_end(&j);
 }
 

@@ -366,23 +366,19 @@ void counts_json(struct out *out, const struct report_input *in)
     json_pair_u64(&j, "lines_executed", t.lines_executed);
     json_pair_u64(&j, "no_line_blocks", s->elsewhere.blocks_no_line);
     json_end(&j);
-    json_key(&j, "lines"), json_begin(&j, '[');
     order = counts_order_lines(s, in->counts, &len, &scratch);
-    for (uint32_t i = 0; i < len; i++) {
+    JSON_ROWS(&j, "lines", i, len) {
         struct field fields[LINE_COLUMNS];
         line_fields(fields, s, &s->rows.at[order[i]]);
-        columns_json_row(&j, line_columns, LINE_COLUMNS, fields);
+        columns_json(&j, line_columns, LINE_COLUMNS, fields);
     }
-    json_end(&j);
     if (in->counts->has_blocks) {
-        json_key(&j, "blocks"), json_begin(&j, '[');
         order = counts_order_blocks(s, in->counts, &len, &scratch);
-        for (uint32_t i = 0; i < len; i++) {
+        JSON_ROWS(&j, "blocks", i, len) {
             struct field fields[BLOCK_COLUMNS];
             block_fields(fields, s, &s->blocks.at[order[i]], in->names);
-            columns_json_row(&j, block_columns, BLOCK_COLUMNS, fields);
+            columns_json(&j, block_columns, BLOCK_COLUMNS, fields);
         }
-        json_end(&j);
     }
     json_end(&j);
     arena_deinit(&scratch);

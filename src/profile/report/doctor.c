@@ -111,8 +111,7 @@ void doctor_json(struct out *out, const struct report_input *in)
     struct json j = {.out = out};
     struct summary nothing = {.program = p->program, .profiles = &p->profile, .profiles_len = 1};
     json_report_begin(&j, "doctor", p->summary ? p->summary : &nothing);
-    json_key(&j, "findings"), json_begin(&j, '[');
-    for (size_t i = 0; i < d->all.len; i++) {
+    JSON_ROWS(&j, "findings", i, d->all.len) {
         const struct symptom *s = &d->all.at[i];
         struct field fields[FINDING_COLUMNS] = {[FINDING_NAME] = field_text(s->name),
                                                 [FINDING_SEVERITY] =
@@ -120,8 +119,7 @@ void doctor_json(struct out *out, const struct report_input *in)
                                                 [FINDING] = field_text(s->finding),
                                                 [FINDING_EVIDENCE] = field_text(s->evidence),
                                                 [FINDING_REMEDY] = field_text(s->remedy)};
-        columns_json_row(&j, columns, FINDING_COLUMNS, fields);
+        columns_json(&j, columns, FINDING_COLUMNS, fields);
     }
-    json_end(&j);
     json_end(&j);
 }

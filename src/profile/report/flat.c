@@ -224,17 +224,12 @@ static void json_details(struct json *j, const struct summary *s, uint32_t funct
         json_end(j);
     }
     if (s->others.len)
-        json_key(j, "events"), json_begin(j, '[');
-    for (size_t i = 0; i < s->others.len; i++) {
-        const struct other_measure *other = &s->others.at[i];
-        json_begin(j, '{');
-        json_pair_str(j, "name", other->name);
-        json_pair_double(j, "self_share", other_share(other, other->self[function]));
-        json_pair_double(j, "self_samples", other->self[function]);
-        json_end(j);
-    }
-    if (s->others.len)
-        json_end(j);
+        JSON_ROWS(j, "events", i, s->others.len) {
+            const struct other_measure *other = &s->others.at[i];
+            json_pair_str(j, "name", other->name);
+            json_pair_double(j, "self_share", other_share(other, other->self[function]));
+            json_pair_double(j, "self_samples", other->self[function]);
+        }
 }
 
 /* Functions first, as programs mostly want nothing else; `omitted` has the sum of the functions
@@ -245,17 +240,13 @@ void flat_json(struct out *out, const struct report_input *in)
     const struct flat *t = in->flat;
     struct json j = {.out = out};
     json_report_begin(&j, "flat", t->summary);
-    json_key(&j, "functions"), json_begin(&j, '[');
-    for (uint32_t i = 0; i < t->len; i++) {
+    JSON_ROWS(&j, "functions", i, t->len) {
         struct field fields[FLAT_COLUMNS] = {0};
         row_data(fields, in, &t->rows[i]);
-        json_begin(&j, '{');
         columns_json(&j, columns, FLAT_BASE_SHARE, fields); /* the base is an object */
         json_details(&j, t->summary, t->rows[i].function);
         base_json(&j, in->base, t->rows[i].function, true);
-        json_end(&j);
     }
-    json_end(&j);
     json_key(&j, "omitted"), json_begin(&j, '{');
     json_pair_u64(&j, "functions", t->omitted.functions);
     json_pair_double(&j, "self_samples", t->omitted.self);

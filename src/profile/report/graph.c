@@ -562,8 +562,7 @@ static void arc_fields(struct field *fields, const struct entry_line *line)
 static void json_arcs(struct json *j, const struct report_input *in, const struct entry *e,
                       const char *key, const struct entry_lines *lines, bool is_caller)
 {
-    json_key(j, key), json_begin(j, '[');
-    for (size_t i = 0; i < lines->all.len; i++) {
+    JSON_ROWS(j, key, i, lines->all.len) {
         const struct entry_line *line = &lines->all.at[i];
         bool is_arc = line->kind == LINE_ARC || line->kind == LINE_INTERNAL;
         struct field fields[ARC_COLUMNS] = {0};
@@ -582,9 +581,8 @@ static void json_arcs(struct json *j, const struct report_input *in, const struc
         if (in->base && is_arc)
             fields[ARC_BASE_CALLS] = field_double(baseline_arc_calls(
                 in->base, is_caller ? line->node : e->node, is_caller ? e->node : line->node));
-        columns_json_row(j, arc_columns, ARC_COLUMNS, fields);
+        columns_json(j, arc_columns, ARC_COLUMNS, fields);
     }
-    json_end(j);
 }
 
 /* A cycle has `members` where a function has `callees`. An entry's id is null if nothing numbered
@@ -605,24 +603,17 @@ static void json_entry(struct json *j, const struct report_input *in, const stru
         [ENTRY_RECURSIVE] = field_u64(e->recursive_calls)};
     if (!graph_is_cycle(t->graph, e->node))
         function_fields(fields + ENTRY_FUNCTION, in->names, e->node);
-    json_begin(j, '{');
     columns_json(j, entry_columns, ENTRY_COLUMNS, fields);
     json_arcs(j, in, e, "callers", &e->callers, true);
     json_arcs(j, in, e, e->is_cycle ? "members" : "callees", &e->below, false);
     if (others->len)
-        json_key(j, "events"), json_begin(j, '[');
-    for (size_t i = 0; i < others->len; i++) {
-        double total = others->at[i].totals[e->node];
-        json_begin(j, '{');
-        json_pair_str(j, "name", others->at[i].name);
-        json_pair_double(j, "total_share", other_share(&others->at[i], total));
-        json_pair_double(j, "total_samples", total);
-        json_end(j);
-    }
-    if (others->len)
-        json_end(j);
+        JSON_ROWS(j, "events", i, others->len) {
+            double total = others->at[i].totals[e->node];
+            json_pair_str(j, "name", others->at[i].name);
+            json_pair_double(j, "total_share", other_share(&others->at[i], total));
+            json_pair_double(j, "total_samples", total);
+        }
     base_json(j, in->base, e->node, false);
-    json_end(j);
 }
 
 /* Entries one after the other: the graph is never in memory as text. This form is not parallel: one
@@ -633,14 +624,12 @@ void graph_json(struct out *out, const struct report_input *in)
     struct json j = {.out = out};
     struct entry e = {0};
     json_report_begin(&j, "graph", t->summary);
-    json_key(&j, "entries"), json_begin(&j, '[');
-    for (uint32_t i = 0; i < t->len; i++) {
+    JSON_ROWS(&j, "entries", i, t->len) {
         entry_make(t, t->shown[i], &e);
         json_entry(&j, in, &e);
     }
-    json_end(&j);
     json_pair_u64(&j, "omitted_entries", t->omitted);
-    json_key(&j, "measured"), json_bool(&j, t->graph->is_measured);
+    json_pair_bool(&j, "measured", t->graph->is_measured);
     json_end(&j);
     entry_deinit(&e);
 }
@@ -717,22 +706,16 @@ void trees_json(struct out *out, const struct report_input *in)
     const struct tree *trees = in->trees;
     struct json j = {.out = out};
     json_report_begin(&j, trees->is_upward ? "callers" : "callees", trees->summary);
-    json_key(&j, "estimates_paths"), json_bool(&j, trees->has_paths);
-    json_key(&j, "trees"), json_begin(&j, '[');
-    for (size_t i = 0; i < in->trees_len; i++) {
-        json_begin(&j, '{');
+    json_pair_bool(&j, "estimates_paths", trees->has_paths);
+    JSON_ROWS(&j, "trees", i, in->trees_len) {
         json_pair_function(&j, in->names, trees[i].function);
-        json_key(&j, "is_cut"), json_bool(&j, trees[i].is_cut);
-        json_key(&j, "rows"), json_begin(&j, '[');
-        for (size_t k = 0; k < trees[i].len; k++) {
+        json_pair_bool(&j, "is_cut", trees[i].is_cut);
+        JSON_ROWS(&j, "rows", k, trees[i].len) {
             struct field fields[TREE_COLUMNS] = {0};
             tree_fields(fields, &trees[i], &trees[i].rows[k], in->names);
-            columns_json_row(&j, tree_columns, TREE_COLUMNS, fields);
+            columns_json(&j, tree_columns, TREE_COLUMNS, fields);
         }
-        json_end(&j);
-        json_end(&j);
     }
-    json_end(&j);
     json_end(&j);
 }
 

@@ -192,7 +192,6 @@ void info_text(struct out *out, const struct file_info *file, bool is_first)
 static void info_json_histogram(struct json *j, const struct histogram *h)
 {
     uint64_t peak = histogram_peak(h);
-    json_begin(j, '{');
     json_pair_address(j, "low", h->low);
     json_pair_address(j, "high", h->high);
     json_pair_u64(j, "bins", h->bins);
@@ -206,16 +205,13 @@ static void info_json_histogram(struct json *j, const struct histogram *h)
     json_pair_u64(j, "samples", histogram_total(h));
     json_pair_u64(j, "peak_samples", peak);
     json_pair_address(j, "peak_address", peak ? info_peak_address(h, peak) : h->low);
-    json_end(j);
 }
 
 /* All of them, each with its range, bins and unit. */
 static void info_json_histograms(struct json *j, const struct profile *p)
 {
-    json_key(j, "histograms"), json_begin(j, '[');
-    for (size_t i = 0; i < p->histograms.len; i++)
+    JSON_ROWS(j, "histograms", i, p->histograms.len)
         info_json_histogram(j, &p->histograms.at[i]);
-    json_end(j);
 }
 
 /* `total`: the name of the sum of counts. */
@@ -242,34 +238,26 @@ static void info_json_runs(struct json *j, const struct profile *p)
     json_pair_u64(j, "arc", p->arc_records);
     json_pair_u64(j, "block_list", p->block_records);
     json_end(j);
-    json_key(j, "layout"), json_begin(j, '[');
-    for (size_t i = 0; i < p->runs.len; i++) {
+    JSON_ROWS(j, "layout", i, p->runs.len) {
         const struct record_run *run = &p->runs.at[i];
-        json_begin(j, '{');
         json_pair_u64(j, "offset", run->offset);
         json_pair_str(j, "kind", info_kind_name(run->kind));
         json_pair_u64(j, "length", run->len);
         if (run->kind == RECORD_HISTOGRAM)
             json_pair_u64(j, "histogram", run->first);
-        json_end(j);
     }
-    json_end(j);
 }
 
 /* `kind` is for scripts; `text` is the sentence of the text form. */
 static void info_json_findings(struct json *j, const struct profile *p)
 {
     struct finding_list list = check_profile(p);
-    json_key(j, "findings"), json_begin(j, '[');
-    for (size_t i = 0; i < list.len; i++) {
+    JSON_ROWS(j, "findings", i, list.len) {
         bool is_counted;
-        json_begin(j, '{');
         json_pair_str(j, "kind", finding_name(list.at[i].kind));
         json_pair_u64(j, "count", list.at[i].count);
         json_pair_str(j, "text", finding_sentence(list.at[i].kind, &is_counted));
-        json_end(j);
     }
-    json_end(j);
 }
 
 /* All that is known where the format is; a file of none has only the first five members. */
@@ -391,16 +379,12 @@ void source_compared_json(struct json *j, const struct source_compared *c)
     json_pair_str(j, "old", c->old);
     json_pair_str(j, "new", c->new);
     json_pair_double(j, "common", c->overlap->common);
-    json_key(j, "functions"), json_begin(j, '[');
-    for (size_t i = 0; i < c->overlap->len; i++) {
+    JSON_ROWS(j, "functions", i, c->overlap->len) {
         const struct source_shift *f = &c->overlap->functions[i];
-        json_begin(j, '{');
         json_pair_str(j, "name", f->name);
         json_pair_double(j, "old_share", f->old_share);
         json_pair_double(j, "new_share", f->new_share);
         json_pair_double(j, "common", f->common);
-        json_end(j);
     }
-    json_end(j);
     json_end(j);
 }

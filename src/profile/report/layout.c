@@ -175,19 +175,17 @@ static void json_locality(struct json *j, const char *key, const struct layout *
 static void json_place(struct json *j, const struct layout *t, const struct layout_place *p,
                        struct names *names)
 {
-    json_begin(j, '{');
     json_pair_function(j, names, p->function);
     json_pair_u64(j, "size_bytes", p->size);
     json_pair_double(j, "heat", p->heat);
     json_pair_u64(j, "cluster", p->cluster);
-    json_key(j, "is_named"), json_bool(j, p->is_named);
+    json_pair_bool(j, "is_named", p->is_named);
     json_pair_address(j, "expected_address",
                       function_link_address(t->functions, p->function) + p->after -
                           t->functions->at[p->function].start);
     json_key(j, "aliases"), json_begin(j, '[');
     for (uint32_t i = 1; i < p->names_len; i++)
         json_str(j, p->names[i]);
-    json_end(j);
     json_end(j);
 }
 
@@ -215,21 +213,14 @@ void layout_json(struct out *out, const struct report_input *in)
     json_locality(&j, "before", t, &gain->before);
     json_locality(&j, "after", t, &gain->after);
     if (gain->others_len)
-        json_key(&j, "events"), json_begin(&j, '[');
-    for (size_t i = 0; i < gain->others_len; i++) {
-        json_begin(&j, '{');
-        json_pair_str(&j, "name", gain->others[i].name);
-        json_pair_double(&j, "ordered_share", gain->others[i].share);
-        json_locality(&j, "before", &pages, &gain->others[i].before);
-        json_locality(&j, "after", &pages, &gain->others[i].after);
-        json_end(&j);
-    }
-    if (gain->others_len)
-        json_end(&j);
-    json_key(&j, "functions"), json_begin(&j, '[');
-    for (uint32_t i = 0; i < t->len; i++)
+        JSON_ROWS(&j, "events", i, gain->others_len) {
+            json_pair_str(&j, "name", gain->others[i].name);
+            json_pair_double(&j, "ordered_share", gain->others[i].share);
+            json_locality(&j, "before", &pages, &gain->others[i].before);
+            json_locality(&j, "after", &pages, &gain->others[i].after);
+        }
+    JSON_ROWS(&j, "functions", i, t->len)
         json_place(&j, t, &t->places[i], names);
-    json_end(&j);
     json_end(&j);
 }
 

@@ -454,21 +454,17 @@ static void json_chain(struct json *j, const struct lines_table *t, const struct
     struct field fields[LINE_COLUMNS] = {0};
     self_fields(fields, t->summary, chain->self);
     fields[LINE_SHARE].kind = FIELD_ABSENT;
-    json_begin(j, '{');
     columns_json(j, columns, LINE_COLUMNS, fields);
-    json_key(j, "inlined_into"), json_begin(j, '[');
-    for (uint32_t i = 0; i < chain->len; i++) {
+    JSON_ROWS(j, "inlined_into", i, chain->len) {
         const struct object_frame *f = &chain->frames[i];
         struct field frame[LINE_COLUMNS] = {0};
         char *shown = f->function && t->names.style ? demangle(f->function, t->names.style) : NULL;
         frame[FUNCTION_NAME] = field_text(shown ? shown : f->function);
         frame[FUNCTION_LINKAGE] = field_text(f->function);
         place_fields(frame, paths, f->file, f->line, a);
-        columns_json_row(j, columns, LINE_COLUMNS, frame);
+        columns_json(j, columns, LINE_COLUMNS, frame);
         free(shown);
     }
-    json_end(j);
-    json_end(j);
 }
 
 /* `chains` are there with --inlines alone. `without_line` has the samples of code
@@ -479,8 +475,7 @@ void lines_json(struct out *out, const struct report_input *in)
     struct arena scratch = {0};
     struct json j = {.out = out};
     json_report_begin(&j, "lines", t->summary);
-    json_key(&j, "lines"), json_begin(&j, '[');
-    for (uint32_t i = 0; i < t->len; i++) {
+    JSON_ROWS(&j, "lines", i, t->len) {
         const struct lines_row *r = &t->rows[i];
         struct field fields[LINE_COLUMNS] = {0};
         row_fields(fields, t, r, in->paths, &scratch);
@@ -489,27 +484,20 @@ void lines_json(struct out *out, const struct report_input *in)
                 field_double(t->sharing.most[r->function] - t->sharing.least[r->function]);
         if (!t->has_totals)
             fields[LINE_TOTAL_SAMPLES].kind = fields[LINE_TOTAL_TIME].kind = FIELD_ABSENT;
-        json_begin(&j, '{');
         columns_json(&j, columns, LINE_COLUMNS, fields);
         if (t->has_inlines) {
-            json_key(&j, "chains"), json_begin(&j, '[');
-            for (uint32_t k = 0; k < r->chains_len; k++)
+            JSON_ROWS(&j, "chains", k, r->chains_len)
                 json_chain(&j, t, &r->chains[k], in->paths, &scratch);
-            json_end(&j);
         }
-        json_end(&j);
     }
-    json_end(&j);
     json_key(&j, "omitted"), json_begin(&j, '{');
     json_pair_u64(&j, "lines", t->omitted.lines);
     json_pair_double(&j, "self_samples", t->omitted.self);
     json_end(&j);
     json_key(&j, "without_line"), json_begin(&j, '{');
     json_pair_double(&j, "self_samples", t->without_line);
-    json_key(&j, "objects"), json_begin(&j, '[');
-    for (size_t i = 0; i < t->lineless_len; i++)
+    JSON_ITEMS(&j, "objects", i, t->lineless_len)
         json_str(&j, t->lineless[i]);
-    json_end(&j);
     json_end(&j);
     json_end(&j);
     arena_deinit(&scratch);

@@ -669,10 +669,8 @@ static void json_waiter(struct json *j, const struct locks *t, const struct lock
     struct field fields[WAITER_COLUMNS] = {[WAITER_WAITS] = field_u64(w->waits),
                                            [WAITER_SECONDS] = field_double(seconds(w->ns)),
                                            [WAITER_CALL] = call_field(t, w->stack)};
-    json_begin(j, '{');
     columns_json(j, waiter_columns, WAITER_COLUMNS, fields);
     json_stack(j, t, w->stack);
-    json_end(j);
 }
 
 /* Holders stand depth first, each with its depth: a reader builds the tree with one stack. */
@@ -693,10 +691,8 @@ static void json_holder(struct json *j, const struct locks *t, const struct lock
                                            [HOLDER_ERROR] = field_double(h->error_ns / 1e9),
                                            [HOLDER_SHARE] = field_double(share_of(h->ns, lock->ns)),
                                            [HOLDER_CALL] = call_field(t, h->stack)};
-    json_begin(j, '{');
     columns_json(j, holder_columns, HOLDER_COLUMNS, fields);
     json_stack(j, t, h->stack);
-    json_end(j);
 }
 
 /* Bytes are an estimate, but whole numbers: their sum is that of the row. */
@@ -707,10 +703,8 @@ static void json_transfer(struct json *j, const struct locks *t, const struct lo
                                              [TRANSFER_DISK] = field_u64(one->disk_bytes),
                                              [TRANSFER_CALLS] = field_u64(one->calls),
                                              [TRANSFER_CALL] = call_field(t, one->stack)};
-    json_begin(j, '{');
     columns_json(j, transfer_columns, TRANSFER_COLUMNS, fields);
     json_stack(j, t, one->stack);
-    json_end(j);
 }
 
 /* Numbers and names of what has none are null; `woken_by` is a value of the schema, to which a kind
@@ -732,7 +726,7 @@ static void json_waker(struct json *j, const struct locks *t, const struct lock_
                                           [WAKER_THREADS] = field_u64(w->threads),
                                           [WAKER_WAITS] = field_u64(w->waits),
                                           [WAKER_SECONDS] = field_double(seconds(w->ns))};
-    columns_json_row(j, waker_columns, WAKER_COLUMNS, fields);
+    columns_json(j, waker_columns, WAKER_COLUMNS, fields);
 }
 
 /* A row, with its lists. */
@@ -756,27 +750,16 @@ static void json_lock(struct json *j, const struct locks *t, const struct lock *
         [LOCK_DISK_WRITTEN] = t->is_io ? field_u64(lock->disk_written) : field_text_if(NULL),
         [LOCK_UNHELD] = field_text_if(lock->unheld),
         [LOCK_DEADLOCK] = lock->deadlock ? field_u64(lock->deadlock) : field_text_if(NULL)};
-    json_begin(j, '{');
     columns_json(j, columns, LOCK_COLUMNS, fields);
-    json_key(j, "waiters"), json_begin(j, '[');
-    for (size_t i = 0; i < lock->waiters_len; i++)
+    JSON_ROWS(j, "waiters", i, lock->waiters_len)
         json_waiter(j, t, &lock->waiters[i]);
-    json_end(j);
-    json_key(j, "wakers"), json_begin(j, '[');
-    for (size_t i = 0; i < lock->wakers_len; i++)
+    JSON_ROWS(j, "wakers", i, lock->wakers_len)
         json_waker(j, t, &lock->wakers[i]);
-    json_end(j);
-    json_key(j, "holders"), json_begin(j, '[');
-    for (size_t i = 0; i < lock->holders_len; i++)
+    JSON_ROWS(j, "holders", i, lock->holders_len)
         json_holder(j, t, lock, &lock->holders[i]);
-    json_end(j);
     if (t->is_io)
-        json_key(j, "transfers"), json_begin(j, '[');
-    for (size_t i = 0; t->is_io && i < lock->transfers_len; i++)
-        json_transfer(j, t, &lock->transfers[i]);
-    if (t->is_io)
-        json_end(j);
-    json_end(j);
+        JSON_ROWS(j, "transfers", i, lock->transfers_len)
+            json_transfer(j, t, &lock->transfers[i]);
 }
 
 /* One document for both kinds of rows: `report` says which. */
@@ -785,7 +768,7 @@ void locks_json(struct out *out, const struct report_input *in)
     const struct locks *t = in->locks;
     struct json j = {.out = out};
     json_report_begin(&j, t->is_io ? "waits_files" : "waits", t->summary);
-    json_key(&j, "has_waits"), json_bool(&j, t->has_waits);
+    json_pair_bool(&j, "has_waits", t->has_waits);
     json_pair_u64(&j, "runs", t->summary->run ? recording_count(t->summary->run->recording) : 1);
     json_pair_double(&j, "waited_seconds", seconds(t->waited_ns));
     json_pair_double(&j, "ready_seconds", seconds(t->ready_ns));
@@ -803,9 +786,7 @@ void locks_json(struct out *out, const struct report_input *in)
         json_pair_u64(&j, "placed_written_bytes", t->placed_written);
         json_end(&j);
     }
-    json_key(&j, "rows"), json_begin(&j, '[');
-    for (size_t i = 0; i < t->len; i++)
+    JSON_ROWS(&j, "rows", i, t->len)
         json_lock(&j, t, &t->rows[i]);
-    json_end(&j);
     json_end(&j);
 }

@@ -384,11 +384,9 @@ static void path_json_threads(struct json *j, const struct path_report *t)
     const struct recording *r = t->schedule->recording;
     const struct schedule_path *p = t->path;
     uint32_t *order = path_order(r->threads.len, path_by_need, p);
-    json_key(j, "threads"), json_begin(j, '[');
-    for (size_t i = 0; i < r->threads.len; i++) {
+    JSON_ROWS(j, "threads", i, r->threads.len) {
         const struct recording_thread *thread = &r->threads.at[order[i]];
         const struct recording_process *process = &r->processes.at[thread->process];
-        json_begin(j, '{');
         json_pair_u64(j, "pid", process->pid);
         json_pair_u64(j, "tid", thread->tid);
         json_pair_str(j, "name", thread->name);
@@ -402,9 +400,7 @@ static void path_json_threads(struct json *j, const struct path_report *t)
         json_key(j, "slack_time");
         p->slack_ns[order[i]] >= 0 ? json_double(j, p->slack_ns[order[i]] / 1e9) : json_none(j);
         json_pair_double(j, "cpu_time", p->thread_cpu_ns[order[i]] / 1e9);
-        json_end(j);
     }
-    json_end(j);
     free(order);
 }
 
@@ -427,8 +423,8 @@ void path_json(struct out *out, const struct report_input *in)
     json_pair_double(&j, "polled_time", p->ended_ns[SCHEDULE_BY_POLL] / 1e9);
     json_pair_double(&j, "unknown_time", p->ended_ns[SCHEDULE_BY_UNKNOWN] / 1e9);
     json_pair_double(&j, "stopped_time", p->ended_ns[SCHEDULE_BY_STOPPED] / 1e9);
-    json_key(&j, "waits_recorded"), json_bool(&j, s->has_waits);
-    json_key(&j, "wakers_recorded"), json_bool(&j, s->has_wakers);
+    json_pair_bool(&j, "waits_recorded", s->has_waits);
+    json_pair_bool(&j, "wakers_recorded", s->has_wakers);
     json_end(&j);
     path_json_threads(&j, t);
     uint32_t *order = path_order(t->functions, path_by_self, t->self_ns);
@@ -441,11 +437,9 @@ void path_json(struct out *out, const struct report_input *in)
     }
     json_end(&j);
     free(order);
-    json_key(&j, "steps"), json_begin(&j, '[');
-    for (size_t i = 0; i < p->len; i++) {
+    JSON_ROWS(&j, "steps", i, p->len) {
         const struct schedule_step *step = &p->steps[i];
         const struct recording_thread *thread = &s->recording->threads.at[step->thread];
-        json_begin(&j, '{');
         json_pair_double(&j, "from", (double)step->from_ns / 1e9);
         json_pair_double(&j, "to", (double)step->to_ns / 1e9);
         json_pair_u64(&j, "pid", s->recording->processes.at[thread->process].pid);
@@ -460,9 +454,7 @@ void path_json(struct out *out, const struct report_input *in)
                       : step->open == SCHEDULE_BY_STOPPED ? "stopped"
                       : step->open                        ? "unknown"
                                                           : NULL);
-        json_end(&j);
     }
-    json_end(&j);
     json_end(&j);
 }
 
@@ -553,17 +545,13 @@ void what_if_json(struct out *out, const struct report_input *in)
     const struct what_if *t = in->what_if;
     struct json j = {.out = out};
     json_report_begin(&j, "path_if", t->summary);
-    json_key(&j, "changes"), json_begin(&j, '[');
-    for (size_t i = 0; i < t->len; i++) {
-        json_begin(&j, '{');
+    JSON_ROWS(&j, "changes", i, t->len) {
         json_pair_str(&j, "change", t->changes[i].text);
         json_pair_double(&j, "factor", t->changes[i].factor);
         json_pair_double(&j, "cpu_time", t->changes[i].cpu_ns / 1e9);
-        json_end(&j);
     }
-    json_end(&j);
-    json_key(&j, "waits_recorded"), json_bool(&j, t->has_waits);
-    json_key(&j, "one_thread"), json_bool(&j, t->is_one_thread);
+    json_pair_bool(&j, "waits_recorded", t->has_waits);
+    json_pair_bool(&j, "one_thread", t->is_one_thread);
     json_pair_double(&j, "unknown_time", t->open_ns / 1e9);
     /* Three for CPU time, then three for wall time: before, low, high. */
     const double times[] = {t->cpu_ns,  t->cpu_low_ns, t->cpu_high_ns,

@@ -432,10 +432,8 @@ static void ranks_json_known(struct json *j, const char *key, bool is_known, dou
  * A rank as a whole, in the order of ranks. */
 static void ranks_json_ranks(struct json *j, const struct rank_table *t)
 {
-    json_key(j, "ranks"), json_begin(j, '[');
-    for (size_t i = 0; i < t->len; i++) {
+    JSON_ROWS(j, "ranks", i, t->len) {
         const struct rank_info *r = &t->set->ranks.at[i];
-        json_begin(j, '{');
         json_pair_u64(j, "rank", r->rank);
         json_pair_str(j, "host", *r->host ? r->host : NULL);
         json_pair_str(j, "recording", r->source);
@@ -445,9 +443,7 @@ static void ranks_json_ranks(struct json *j, const struct rank_table *t)
         json_pair_double(j, "total_time", r->total);
         json_pair_double(j, "useful_time", rank_useful(r));
         json_pair_double(j, "mpi_time", r->mpi);
-        json_end(j);
     }
-    json_end(j);
 }
 
 /* Outliers, groups and events, in the order of the table: all of them, where text stops. */
@@ -455,39 +451,25 @@ static void ranks_json_findings(struct json *j, const struct rank_table *t)
 {
     /* In the order of the enumeration; schema and manual have the same words. */
     static const char *const EVENTS[] = {"failed", "early", "late", "missing"};
-    json_key(j, "outliers"), json_begin(j, '[');
-    for (size_t i = 0; i < t->outliers_len; i++) {
-        json_begin(j, '{');
+    JSON_ROWS(j, "outliers", i, t->outliers_len) {
         json_pair_u64(j, "rank", ranks_number(t, t->outliers[i].number));
         ranks_json_row_name(j, t, t->outliers[i].row);
         json_pair_double(j, "time", t->outliers[i].seconds);
         json_pair_double(j, "median_time", t->outliers[i].row->median);
-        json_end(j);
     }
-    json_end(j);
-    json_key(j, "groups"), json_begin(j, '[');
-    for (size_t i = 0; i < t->groups_len; i++) {
+    JSON_ROWS(j, "groups", i, t->groups_len) {
         const struct rank_group *g = &t->groups[i];
-        json_begin(j, '{');
-        json_key(j, "ranks"), json_begin(j, '[');
-        for (uint32_t k = 0; k < g->len; k++)
+        JSON_ITEMS(j, "ranks", k, g->len)
             json_u64(j, ranks_number(t, g->numbers[k]));
-        json_end(j);
         json_pair_double(j, "useful_time", g->useful);
         json_pair_double(j, "mpi_time", g->mpi);
-        json_end(j);
     }
-    json_end(j);
-    json_key(j, "events"), json_begin(j, '[');
-    for (size_t i = 0; i < t->events.len; i++) {
+    JSON_ROWS(j, "events", i, t->events.len) {
         const struct rank_event *e = &t->events.at[i];
-        json_begin(j, '{');
         json_pair_str(j, "kind", EVENTS[e->kind]);
         json_pair_u64(j, "rank", e->kind == RANK_MISSING ? e->number : ranks_number(t, e->number));
         ranks_json_known(j, "time", e->kind != RANK_MISSING, e->seconds);
-        json_end(j);
     }
-    json_end(j);
 }
 
 /* Everything that text may say, with nothing left out; times in seconds. */
@@ -508,24 +490,18 @@ void ranks_json(struct out *out, const struct report_input *in)
     ranks_json_known(&j, "parallel", t->parallel >= 0, t->parallel);
     json_end(&j);
     ranks_json_ranks(&j, t);
-    json_key(&j, "rows"), json_begin(&j, '[');
-    for (uint32_t i = 0; i < t->rows_len; i++) {
+    JSON_ROWS(&j, "rows", i, t->rows_len) {
         struct field fields[ROW_COLUMNS] = {0};
         ranks_fields(fields, t, &t->rows[i]);
-        columns_json_row(&j, columns, ROW_COLUMNS, fields);
+        columns_json(&j, columns, ROW_COLUMNS, fields);
     }
-    json_end(&j);
     ranks_json_findings(&j, t);
-    json_key(&j, "differences"), json_begin(&j, '[');
-    for (size_t i = 0; i < t->pairs_len; i++) {
-        json_begin(&j, '{');
+    JSON_ROWS(&j, "differences", i, t->pairs_len) {
         ranks_json_row_name(&j, t, t->pairs[i].row);
         json_pair_double(&j, "time", t->pairs[i].one);
         json_pair_double(&j, "other_time", t->pairs[i].other);
-        json_key(&j, "is_real"), json_bool(&j, t->pairs[i].is_real);
-        json_end(&j);
+        json_pair_bool(&j, "is_real", t->pairs[i].is_real);
     }
-    json_end(&j);
     json_end(&j);
 }
 

@@ -340,35 +340,27 @@ void recording_account_text(struct out *out, const struct recording_summary *s)
 /* All losses, those of the kind OTHER too: a program reads kinds and chooses itself. */
 void recording_losses_json(struct json *j, const struct recording *r)
 {
-    json_key(j, "losses"), json_begin(j, '[');
-    for (size_t i = 0; i < r->losses.len; i++) {
+    JSON_ROWS(j, "losses", i, r->losses.len) {
         const struct recording_loss *l = &r->losses.at[i];
-        json_begin(j, '{');
         json_pair_str(j, "kind", recording_loss_name(l->kind));
         json_pair_u64(j, "count", l->count);
         json_pair_u64(j, "ns", l->ns);
         json_pair_str(j, "text", l->text);
-        json_end(j);
     }
-    json_end(j);
 }
 
 /* All of them: text stops at eight. */
 static void recording_json_programs(struct json *j, const struct recording_summary *s)
 {
-    json_key(j, "programs"), json_begin(j, '[');
-    for (uint32_t i = 0; i < s->programs_len; i++) {
+    JSON_ROWS(j, "programs", i, s->programs_len) {
         const struct recording_program *p = &s->programs[i];
-        json_begin(j, '{');
         json_pair_str(j, "name", p->name);
         json_pair_str(j, "path",
                       p->object == RECORDING_NONE ? NULL
                                                   : s->recording->objects.at[p->object].path);
         json_pair_u64(j, "processes", p->processes);
         json_pair_double(j, "samples", p->samples);
-        json_end(j);
     }
-    json_end(j);
 }
 
 /* A value that was not measured is null: 0 seconds of CPU time would be a measurement. */
@@ -396,19 +388,15 @@ void recording_parts_json(struct json *j, const struct recording *r)
 {
     if (!r->parts.len)
         return;
-    json_key(j, "runs"), json_begin(j, '[');
-    for (size_t i = 0; i < r->parts.len; i++) {
+    JSON_ROWS(j, "runs", i, r->parts.len) {
         const struct recording_part *part = &r->parts.at[i];
-        json_begin(j, '{');
         json_pair_u64(j, "number", part->number);
         json_pair_double(j, "elapsed_time", recording_seconds(part->elapsed_ns));
         json_pair_double(j, "cpu_time", recording_seconds(part->cpu_ns));
         json_key(j, "wait_status"), json_i64(j, part->status);
         json_pair_u64(j, "environment_bytes_added", part->padding);
         json_key(j, "seed"), part->seed ? json_u64(j, part->seed) : json_none(j);
-        json_end(j);
     }
-    json_end(j);
 }
 
 /* A member "parallelism", where samples were weighed by it: text leaves out what is below a
@@ -419,11 +407,10 @@ static void recording_json_parallelism(struct json *j, const struct recording_su
     if (!p)
         return;
     json_key(j, "parallelism"), json_begin(j, '{');
-    json_key(j, "measured"), json_bool(j, p->is_measured);
+    json_pair_bool(j, "measured", p->is_measured);
     json_pair_double(j, "cpu_time", p->cpu_ns / 1e9);
     json_pair_double(j, "busy_time", p->busy_ns / 1e9);
-    json_key(j, "histogram"), json_begin(j, '[');
-    for (uint32_t n = 0; n < p->len; n++) {
+    JSON_ITEMS(j, "histogram", n, p->len) {
         if (p->ns[n] < 0.5)
             continue;
         json_begin(j, '{');
@@ -432,7 +419,6 @@ static void recording_json_parallelism(struct json *j, const struct recording_su
         json_end(j);
     }
     json_end(j);
-    json_end(j);
 }
 
 /* A member "ranks": each process that is of a rank; none of recordings that are of no job. */
@@ -440,10 +426,8 @@ void recording_ranks_json(struct json *j, const struct recording *r)
 {
     if (!r->ranks.len)
         return;
-    json_key(j, "ranks"), json_begin(j, '[');
-    for (size_t i = 0; i < r->ranks.len; i++) {
+    JSON_ROWS(j, "ranks", i, r->ranks.len) {
         const struct recording_rank *rank = &r->ranks.at[i];
-        json_begin(j, '{');
         json_pair_u64(j, "pid", r->processes.at[rank->process].pid);
         json_pair_u64(j, "rank", rank->rank);
         json_key(j, "size"), rank->size ? json_u64(j, rank->size) : json_none(j);
@@ -451,9 +435,7 @@ void recording_ranks_json(struct json *j, const struct recording *r)
         rank->local == RECORDING_NONE ? json_none(j) : json_u64(j, rank->local);
         json_pair_str(j, "launcher", rank->launcher);
         json_pair_str(j, "host", *rank->host ? rank->host : NULL);
-        json_end(j);
     }
-    json_end(j);
 }
 
 /* The head of text, with nothing left out. Times are in seconds where the name says time, in

@@ -339,14 +339,10 @@ static void recording_json_facts(struct json *j, const struct recording *r)
     json_pair_str(j, "method", recording_method_name(r->method));
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         json_pair_u64(j, facts[i].key, facts[i].value);
-    json_key(j, "texts"), json_begin(j, '[');
-    for (size_t i = 0; i < r->texts.len; i++) {
-        json_begin(j, '{');
+    JSON_ROWS(j, "texts", i, r->texts.len) {
         json_pair_str(j, "key", r->texts.at[i].key);
         json_pair_str(j, "value", r->texts.at[i].value);
-        json_end(j);
     }
-    json_end(j);
 }
 
 /* How much of the program's symbols is inside; the symbols themselves are not printed. */
@@ -368,27 +364,22 @@ static void recording_json_symbols(struct json *j, const struct recording *r)
 static void recording_json_events(struct json *j, const struct recording *r)
 {
     static const char *const units[] = {"ns", "count", "bytes"};
-    json_key(j, "events"), json_begin(j, '[');
-    for (uint32_t i = 0; i < r->events.len; i++) {
+    JSON_ROWS(j, "events", i, r->events.len) {
         const struct recording_event *event = &r->events.at[i];
-        json_begin(j, '{');
         json_pair_str(j, "name", event->name);
         json_pair_str(j, "unit", units[event->unit]);
         json_pair_u64(j, "period", event->period);
-        json_key(j, "user_only"), json_bool(j, event->user_only);
+        json_pair_bool(j, "user_only", event->user_only);
         json_pair_u64(j, "samples", recording_taken_of(r, i));
         json_pair_u64(j, "weight", recording_weight(r, i));
-        json_end(j);
     }
-    json_end(j);
 }
 
 /* The build id is in hexadecimal, empty if there is none. `has_unwind` null: the object was not
  * read, so that it is not known. */
 static void recording_json_objects(struct json *j, const struct recording *r)
 {
-    json_key(j, "objects"), json_begin(j, '[');
-    for (size_t i = 0; i < r->objects.len; i++) {
+    JSON_ROWS(j, "objects", i, r->objects.len) {
         const struct recording_object *o = &r->objects.at[i];
         /* Written by hand: two digits a byte, as readelf -n and debuginfod have it. */
         char id[2 * RECORDING_BUILD_ID_BYTES + 1] = "";
@@ -396,31 +387,26 @@ static void recording_json_objects(struct json *j, const struct recording *r)
             id[2 * k] = "0123456789abcdef"[o->build_id[k] >> 4];
             id[2 * k + 1] = "0123456789abcdef"[o->build_id[k] & 15];
         }
-        json_begin(j, '{');
         json_pair_str(j, "kind", recording_kind_name(o->kind));
         json_pair_str(j, "path", o->kind == RECORDING_OBJECT_FILE ? o->path : NULL);
         json_pair_str(j, "build_id", id);
         json_pair_address(j, "low", o->low);
         json_pair_address(j, "high", o->high);
-        json_key(j, "is_deleted"), json_bool(j, o->is_deleted);
+        json_pair_bool(j, "is_deleted", o->is_deleted);
         json_key(j, "has_unwind");
         if (o->is_read || o->has_unwind)
             json_bool(j, o->has_unwind);
         else
             json_none(j);
-        json_end(j);
     }
-    json_end(j);
 }
 
 /* Processes as they started, then threads of all. CPU time is null for processes that nothing
  * measured, peak memory where it is 0. */
 static void recording_json_processes(struct json *j, const struct recording *r)
 {
-    json_key(j, "processes"), json_begin(j, '[');
-    for (size_t i = 0; i < r->processes.len; i++) {
+    JSON_ROWS(j, "processes", i, r->processes.len) {
         const struct recording_process *p = &r->processes.at[i];
-        json_begin(j, '{');
         json_pair_u64(j, "pid", p->pid);
         json_pair_u64(j, "parent_pid", p->parent_pid);
         json_pair_str(j, "name", p->name);
@@ -436,34 +422,24 @@ static void recording_json_processes(struct json *j, const struct recording *r)
         json_key(j, "peak_bytes"), p->peak_bytes ? json_u64(j, p->peak_bytes) : json_none(j);
         json_key(j, "wait_status"), p->has_ended ? json_i64(j, p->status) : json_none(j);
         json_pair_str(j, "why_unseen", p->why_unseen);
-        json_end(j);
     }
-    json_end(j);
-    json_key(j, "threads"), json_begin(j, '[');
-    for (size_t i = 0; i < r->threads.len; i++) {
+    JSON_ROWS(j, "threads", i, r->threads.len) {
         const struct recording_thread *t = &r->threads.at[i];
-        json_begin(j, '{');
         json_pair_u64(j, "pid", r->processes.at[t->process].pid);
         json_pair_u64(j, "thread", t->tid);
         json_pair_str(j, "name", t->name);
         json_key(j, "cpu_ns"), t->has_cpu ? json_u64(j, t->cpu_ns) : json_none(j);
-        json_end(j);
     }
-    json_end(j);
 }
 
 /* Times are since the start of the recording. */
 static void recording_json_marks(struct json *j, const struct recording *r)
 {
-    json_key(j, "marks"), json_begin(j, '[');
-    for (size_t i = 0; i < r->marks.len; i++) {
-        json_begin(j, '{');
+    JSON_ROWS(j, "marks", i, r->marks.len) {
         json_pair_u64(j, "at_ns", r->marks.at[i].at_ns);
         json_pair_str(j, "kind", recording_mark_name(r->marks.at[i].kind));
         json_pair_str(j, "name", r->marks.at[i].name);
-        json_end(j);
     }
-    json_end(j);
 }
 
 /* An element of the array that `monarc info --json` prints, beside those of profile files; `format`

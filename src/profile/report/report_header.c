@@ -412,12 +412,10 @@ void json_report_begin(struct json *j, const char *report, const struct summary 
 {
     json_document_begin(j, report);
     json_pair_str(j, "program", s->program);
-    json_key(j, "profiles"), json_begin(j, '[');
-    for (size_t i = 0; i < s->profiles_len; i++)
+    JSON_ITEMS(j, "profiles", i, s->profiles_len)
         json_str(j, s->profiles[i]);
-    json_end(j);
     json_key(j, "summary"), json_begin(j, '{');
-    json_key(j, "has_samples"), json_bool(j, s->has_samples);
+    json_pair_bool(j, "has_samples", s->has_samples);
     json_pair_double(j, "samples", s->samples);
     json_pair_double(j, "samples_per_unit", s->rate);
     json_pair_str(j, "dimension", s->dimension);
@@ -441,10 +439,8 @@ void json_report_begin(struct json *j, const char *report, const struct summary 
     if (s->run)
         recording_head_json(j, s->run);
     if (s->notes_len) {
-        json_key(j, "notes"), json_begin(j, '[');
-        for (size_t i = 0; i < s->notes_len; i++)
+        JSON_ITEMS(j, "notes", i, s->notes_len)
             json_str(j, s->notes[i]);
-        json_end(j);
     }
     json_end(j);
 }

@@ -315,8 +315,7 @@ void shares_json(struct out *out, const struct report_input *in)
     json_report_begin(&j, names_of[t->kind], t->summary);
     if (t->kind == SHARES_LABELS)
         json_pair_str(&j, "label", t->key);
-    json_key(&j, "rows"), json_begin(&j, '[');
-    for (uint32_t i = 0; i < t->len; i++) {
+    JSON_ROWS(&j, "rows", i, t->len) {
         const struct share_row *r = &t->rows[i];
         struct field fields[SHARE_COLUMNS] = {0};
         char end[32];
@@ -324,25 +323,18 @@ void shares_json(struct out *out, const struct report_input *in)
         fields[SHARE_STATUS].kind = FIELD_ABSENT;
         if (t->kind == SHARES_PROCESSES)
             process_fields(fields, r->process);
-        json_begin(&j, '{');
         columns_json(&j, columns, SHARE_COLUMNS, fields);
         if (t->kind == SHARES_THREADS || t->kind == SHARES_LABELS) {
-            json_key(&j, "functions"), json_begin(&j, '[');
-            for (size_t k = 0; k < r->functions_len; k++) {
-                json_begin(&j, '{');
+            JSON_ROWS(&j, "functions", k, r->functions_len) {
                 json_pair_function(&j, in->names, r->functions[k].function);
                 /* Inlined code and the other code of one function have a row each. */
-                json_key(&j, "is_inlined");
-                json_bool(&j, in->names->functions->at[r->functions[k].function].is_inlined);
+                json_pair_bool(&j, "is_inlined",
+                               in->names->functions->at[r->functions[k].function].is_inlined);
                 json_pair_double(&j, "self_samples", r->functions[k].self);
                 json_pair_double(&j, "total_samples", r->functions[k].total);
-                json_end(&j);
             }
-            json_end(&j);
         }
-        json_end(&j);
     }
-    json_end(&j);
     json_pair_double(&j, "unattributed_samples", t->rest);
     json_end(&j);
 }
