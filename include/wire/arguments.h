@@ -9,6 +9,16 @@
 
 #define MONARC_HIDDEN "***"
 
+/* Of a command line as /proc has it, each argument with its NUL: its length without empty arguments
+ * at the end. A program that writes a title over its arguments, as redis-server does
+ * (setproctitle), leaves the rest of them empty. One that is all empty has one. */
+static inline size_t monarc_arguments_length(const char *line, size_t len)
+{
+    while (len > 1 && !line[len - 1] && !line[len - 2])
+        len--;
+    return len;
+}
+
 /* A part of an argument, from its start. */
 struct monarc_secret {
     size_t from, len;

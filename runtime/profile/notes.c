@@ -61,6 +61,7 @@ static void add_arguments(void)
         return;
     long n = sys_read((int)fd, line, sizeof line - 1);
     sys_close((int)fd);
+    n = n > 0 ? (long)monarc_arguments_length(line, (size_t)n) : 0;
     const char *before = NULL;
     for (long i = 0; i < n && (!before || config.arguments); i += (long)text_length(line + i) + 1) {
         add_argument(line + i, before);

@@ -66,17 +66,18 @@ const char *arguments_of_process(pid_t pid, const char *name, struct arena *a)
     char text[MOST_READ + 1];
     if (!has_name(pid, name))
         return NULL;
-    size_t len = arguments_read(pid, text);
-    if (!len || !has_name(pid, name))
+    size_t len = monarc_arguments_length(text, arguments_read(pid, text));
+    if (len < 2 || !has_name(pid, name)) /* all of it empty is no command */
         return NULL;
     text[len] = 0;
+    bool is_title = strlen(text) + 1 >= len; /* one text with spaces: "redis-server *:6379" */
     struct arena scratch = {0};
     enum { MOST_ADDED = 6 }; /* to an argument: a space, two quotes, and the stars of a secret */
     char *joined = arena_alloc(&scratch, (MOST_ADDED + 1) * len + 1), *to = joined;
     const char *before = NULL;
     for (const char *at = text; at < text + len; before = at, at += strlen(at) + 1) {
         const char *argument = argument_without_secrets(at, before, &scratch);
-        bool has_spaces = !*argument || strpbrk(argument, " \t\n");
+        bool has_spaces = !*argument || (!is_title && strpbrk(argument, " \t\n"));
         to += sprintf(to, has_spaces ? "%s'%s'" : "%s%s", before ? " " : "", argument);
     }
     size_t whole = (size_t)(to - joined);

@@ -39,6 +39,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <wire/arguments.h>
 
 /* One recording, from start to end. */
 struct monitor {
@@ -589,8 +590,9 @@ static void monitor_describe(struct monitor *m, struct recording *out)
     for (char **a = m->options->argv; a && *a; a++)
         vec_push(&arguments, *a);
     const char *at = (const char *)m->command.at; /* of an attached process; NULL: none */
-    const char *end = at ? at + m->command.len : NULL;
-    for (const char *nul; at < end && *at && (nul = memchr(at, 0, (size_t)(end - at)));
+    const char *end = at ? at + monarc_arguments_length(at, m->command.len) : NULL;
+    for (const char *nul;
+         at < end && (*at || at + 1 < end) && (nul = memchr(at, 0, (size_t)(end - at)));
          at = nul + 1)
         vec_push(&arguments, at);
     for (size_t i = 0; i < arguments.len && (!i || !m->options->no_arguments); i++)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wire/arguments.h>
 
 CASE(secrets_are_hidden)
 {
@@ -92,6 +93,53 @@ CASE(command_lines_of_processes)
     assert_memory_equal(cut, "sh -c 'read x' xxx", 18);
     assert_non_null(strstr(cut, "xxx ... xxx"));
     assert_string_equal(cut + 2048 - 7, "xxx end");
+    arena_deinit(&a);
+}
+
+/* A title that a program writes over its arguments, as redis-server's: what is left of them is
+ * empty. */
+CASE(titles_of_processes)
+{
+    static const struct {
+        const char *line;
+        size_t len, without;
+    } LINES[] = {{"server *:7777\0\0\0\0\0", 18, 14},
+                 {"prog\0a\0", 7, 7},
+                 {"prog\0\0a\0\0\0", 10, 8},
+                 {"\0\0\0", 3, 1},
+                 {"", 0, 0},
+                 {"prog", 4, 4}};
+    static const char title[] = "server *:7777";
+    struct arena a = {0};
+    const char *command;
+    int ends[2];
+    char byte;
+    (void)state;
+    for (size_t i = 0; i < sizeof LINES / sizeof *LINES; i++)
+        assert_int_equal(monarc_arguments_length(LINES[i].line, LINES[i].len), LINES[i].without);
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    if (!pid) {
+        char *const words[] = {(char[]){"perl"},
+                               (char[]){"-e"},
+                               (char[]){"$0 = 'server *:7777'; $| = 1; print 'x'; sleep 600"},
+                               (char[]){"one"},
+                               (char[]){"two"},
+                               NULL};
+        dup2(ends[1], STDOUT_FILENO);
+        execvp("perl", words);
+        _exit(127);
+    }
+    close(ends[1]);
+    if (read(ends[0], &byte, 1) == 1) { /* perl is installed; it renames its thread as well */
+        command = arguments_of_process(pid, title, &a);
+        command = command ? command : arguments_of_process(pid, "perl", &a);
+        assert_non_null(command);
+        assert_string_equal(command, title);
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    close(ends[0]);
     arena_deinit(&a);
 }
 
