@@ -82,11 +82,13 @@ static void recording_text_when(struct out *out, uint64_t real_ns)
         out_printf(out, ", recorded %s", text);
 }
 
-/* A command line may be longer than a reader wants to see again; JSON has all of it. */
-static void recording_text_command(struct out *out, const char *command)
+/* A command line may be longer than a reader wants to see again; JSON has all of it. Without one,
+ * as recorders inside of a process have none, the program's path stands for it. */
+void recording_command_text(struct out *out, const struct recording_summary *s)
 {
     enum { MOST_BYTES = 100 };
     char cut[MOST_BYTES + 4];
+    const char *command = *s->command ? s->command : s->path;
     if (strlen(command) > MOST_BYTES) {
         snprintf(cut, sizeof cut, "%.*s...", MOST_BYTES, command);
         command = cut;
@@ -94,13 +96,12 @@ static void recording_text_command(struct out *out, const char *command)
     text_name(out, command);
 }
 
-/* Without a command line, as recorders inside of a process have none, the program's path stands for
- * it. `chosen` names the part (a time range, a process, a thread) that all figures below are of. */
+/* `chosen` names the part (a time range, a process, a thread) that all figures below are of. */
 void recording_head_text(struct out *out, const struct recording_summary *s,
                          const char *const *folders, size_t folders_len)
 {
     out_str(out, "Program  ");
-    recording_text_command(out, *s->command ? s->command : s->path);
+    recording_command_text(out, s);
     out_str(out, "\nProfile  ");
     text_name(out, folders[0]);
     if (folders_len > 1)

@@ -277,7 +277,10 @@ void text_notes(struct out *out, const struct summary *s)
 void text_files(struct out *out, const struct summary *s)
 {
     out_str(out, "Program  ");
-    text_name(out, s->program);
+    if (s->run)
+        recording_command_text(out, s->run);
+    else
+        text_name(out, s->program);
     out_str(out, "\nProfile  ");
     text_name(out, s->profiles[0]);
     if (s->profiles_len > 1)

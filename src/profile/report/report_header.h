@@ -96,6 +96,9 @@ void json_report_begin(struct json *j, const char *report, const struct summary 
 
 /* --- of recordings: what ran, how much of its CPU time is accounted for, stacks, cost --------- */
 
+/* The command that was recorded, or the program's path. */
+void recording_command_text(struct out *out, const struct recording_summary *s);
+
 /* The first two lines: program and recording. */
 void recording_head_text(struct out *out, const struct recording_summary *s,
                          const char *const *folders, size_t folders_len);
