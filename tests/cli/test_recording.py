@@ -224,6 +224,20 @@ class Flat(Case):
         self.assertIn("sampling took about 0.020 s", text)
         self.assertNotIn("Programs", text)
 
+    def test_head_tells_work_and_waiting_apart(self):
+        """Threads that idle do not hide what the others do."""
+        run = Run("server", cpu=400 * PERIOD, user=400 * PERIOD)
+        demo, wait = run.object(FILE, str(DEMO), low=0x401000, high=0x402000), run.object(WAIT)
+        run.events[0] = ("wall", *run.events[0][1:])
+        run.process(7, 1, demo, "server")
+        run.thread(0, 7)
+        for frames, count in ([(demo, MAIN), (demo, ALPHA)], 100), ([(demo, MAIN), (demo, WORK)], 300), \
+                ([(demo, MAIN), (wait, 202)], 3000), ([(demo, MAIN), (wait, 232)], 600):
+            run.sample(frames, count)
+        self.assertRegex(self.text("flat", self.write(run)),
+                         r"^0\.400 s of CPU and 3\.600 s off the CPU, all threads together, in 1\.000 s: of the CPU, "
+                         r"75( \+- \d+)? % in work\.isra\.0[^;]*; off it, 83 % waiting in futex")
+
     def test_errors_of_uneven_weights_are_their_scatter(self):
         """Strata of few samples, with weights as distances between random looks have: over some recordings, the
         standard error that is printed is that of drawing each sample. Its square is 0 to 15 % more, as the lesser

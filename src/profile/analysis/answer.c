@@ -2,14 +2,16 @@
  * which functions lead.
  *
  *     0.262 s of CPU in 0.567 s: 29 % in memmove [libc.so.6], called by copy; 9 % in hash (a.c:7)
- *     0.079 s of CPU and 0.684 s off the CPU, all threads together, in 0.347 s: 51 % ready ...
+ *     0.079 s of CPU and 0.684 s off the CPU, all threads together, in 0.347 s: of the CPU, 43 % in
+ *     parse; off it, 93 % waiting in futex, called by worker
  *     12.40 s of CPU a run, mean of 5 runs of 12.61 s: 3 % in parse
  *     19.325 s of CPU in 21.073 s, 83 % of it by cc1: 17 % in the kernel (faults and interrupts)
  *
  *     0.007 s of CPU in 0.010 s; too few samples to tell: 3 of 7 in parse (a.c:12)
  *
  * A share has its uncertainty where that is more than a tenth of it. Where it is nearly as large as
- * the share, no share is said, and no second function. Who called a leading function
+ * the share, no share is said, and no second function. Where more waits than works, both are told
+ * apart: threads that idle would hide the work. Who called a leading function
  * is the nearest function of the project's own code through which more than half of its time came:
  * from the function up, always to the caller with the most time, as long as the product of their
  * parts says so. What is own, function_is_own() says, as it does for --mine. Cost: a pass over the
@@ -30,14 +32,21 @@
 enum { MOST_STEPS = 30, NAME_COLUMNS = 50 };
 static const double LEADS = 0.05; /* share from which a second function is named */
 
-/* The function with the most self time but for one; NO_FUNCTION if none has any. */
+static bool answer_is_off_cpu(const struct functions *f, uint32_t function)
+{
+    return f->at[function].is_made && function_name_is_wait(f->at[function].name);
+}
+
+/* The function with the most self time but for one; NO_FUNCTION if none has any. `works`: on the
+ * CPU. */
 static uint32_t answer_leader(const struct summary *s, const double *self,
-                              const struct functions *f, uint32_t but)
+                              const struct functions *f, uint32_t but, bool works)
 {
     uint32_t most = NO_FUNCTION;
     for (uint32_t i = 0; i < f->len; i++) {
         bool counts = i != but && self[i] > 0 && (s->run || !function_is_profiler(f, i));
-        if (counts && (most == NO_FUNCTION || self[i] > self[most]))
+        if (counts && (most == NO_FUNCTION || self[i] > self[most]) &&
+            !(works && answer_is_off_cpu(f, i)))
             most = i;
     }
     return most;
@@ -66,11 +75,6 @@ static uint32_t answer_caller(const struct stacks *m, const struct functions *f,
     return NO_FUNCTION;
 }
 
-static bool answer_is_off_cpu(const struct functions *f, uint32_t function)
-{
-    return f->at[function].is_made && function_name_is_wait(f->at[function].name);
-}
-
 /* "parse [libx.so]" */
 static const char *answer_name(struct names *names, uint32_t function, struct arena *a)
 {
@@ -87,12 +91,18 @@ static bool answer_is_unsure(const struct summary *s, double self, struct interv
     return 3 * interval_half(i) >= 2 * summary_share(s, self);
 }
 
+/* What a share is of: all samples, or those of them on the CPU, or off it. */
+struct answer_whole {
+    double samples;
+    const char *before; /* the share */
+};
+
 /* ": 29 % in parse, called by main". Names that were made up for what is no function are words.
  * What cannot be told is too few samples, or else as much time without a place, or a bin of several
  * functions: then the ends of the interval are all that is known. */
 static const char *answer_share(const struct summary *s, struct names *names,
                                 const struct answer_calls *c, uint32_t function, double self,
-                                const char *before, struct arena *a)
+                                struct answer_whole whole, struct arena *a)
 {
     static const struct {
         const char *name, *words, *also;
@@ -103,7 +113,10 @@ static const char *answer_share(const struct summary *s, struct names *names,
                  {"[kernel] ", "in the kernel (", ")"},
                  {"[kernel]", "in the kernel", ""}};
     struct interval i = summary_self_interval(s, function, self);
-    double share = summary_share(s, self), half = 100 * interval_half(i);
+    bool is_unsure = answer_is_unsure(s, self, i);
+    double scale = s->samples / whole.samples, share = scale * summary_share(s, self);
+    i = (struct interval){scale * i.low, fmin(1, scale * i.high)};
+    double half = 100 * interval_half(i);
     const char *name = answer_name(names, function, a), *where = NULL;
     for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS && !where; k++) {
         size_t len = strlen(WORDS[k].name);
@@ -117,9 +130,8 @@ static const char *answer_share(const struct summary *s, struct names *names,
     if (!where && function_program_place(names->functions, function, c->objects, &file, &line))
         where = arena_printf(a, "in %s (%s:%" PRIu32 ")", name, path_base_name(file), line);
     where = where ? where : arena_printf(a, "in %s", name);
-    bool is_unsure = answer_is_unsure(s, self, i);
     if (is_unsure && answer_is_unsure(s, self, summary_interval(s, self)))
-        return arena_printf(a, "; too few samples to tell: %.0f of %.0f %s", self, s->samples,
+        return arena_printf(a, "; too few samples to tell: %.0f of %.0f %s", self, whole.samples,
                             where);
     if (is_unsure)
         return arena_printf(a, ": %.0f to %.0f %% %s", 100 * i.low, 100 * i.high, where);
@@ -130,7 +142,7 @@ static const char *answer_share(const struct summary *s, struct names *names,
     const char *called = caller == NO_FUNCTION
                              ? ""
                              : arena_printf(a, ", called by %s", answer_name(names, caller, a));
-    return arena_printf(a, "%s%.0f%s %% %s%s", before, 100 * share, about, where, called);
+    return arena_printf(a, "%s%.0f%s %% %s%s", whole.before, 100 * share, about, where, called);
 }
 
 /* "deadlock of g_cache, g_log; ", if threads waited in a circle: for locks, of which some have
@@ -168,8 +180,7 @@ static const char *answer_seconds(double seconds, struct arena *a)
 }
 
 /* "0.262 s of CPU in 0.567 s", "4.00 s", "1000 cycles", "400 samples". */
-static const char *answer_amount(const struct summary *s, const struct functions *f,
-                                 struct arena *a)
+static const char *answer_amount(const struct summary *s, double off, struct arena *a)
 {
     const struct recording_summary *run = s->run;
     uint32_t runs = run ? recording_count(run->recording) : 1;
@@ -178,9 +189,6 @@ static const char *answer_amount(const struct summary *s, const struct functions
         return arena_printf(a, "%.6g %s", summary_time(s, s->samples), s->dimension);
     if (!is_time)
         return arena_printf(a, "%.0f samples", s->samples);
-    double off = 0; /* the CPU */
-    for (uint32_t i = 0; run && i < f->len; i++)
-        off += answer_is_off_cpu(f, i) ? s->measured->self[i] : 0;
     const char *ran =
         arena_printf(a, "%s%s", answer_seconds(fmax(0, summary_time(s, s->samples - off)), a),
                      run ? " of CPU" : "");
@@ -222,8 +230,12 @@ void summary_answer(struct summary *s, const struct attribution *t, struct names
                              : "No samples and no calls";
         return;
     }
-    const char *amount = answer_amount(s, names->functions, a);
-    uint32_t first = answer_leader(s, self, names->functions, NO_FUNCTION);
+    const struct functions *f = names->functions;
+    double off = 0; /* the CPU */
+    for (uint32_t i = 0; s->run && i < f->len; i++)
+        off += answer_is_off_cpu(f, i) ? self[i] : 0;
+    const char *amount = answer_amount(s, off, a);
+    uint32_t first = answer_leader(s, self, f, NO_FUNCTION, false);
     if (first == NO_FUNCTION) {
         s->answer = arena_printf(a, "%s, none of it in a known function", amount);
         return;
@@ -236,12 +248,23 @@ void summary_answer(struct summary *s, const struct attribution *t, struct names
         if (c->caller != c->callee && (!*known || c->inclusive > (*known)->inclusive))
             *known = c;
     }
-    uint32_t second = answer_leader(s, self, names->functions, first);
-    s->answer = arena_printf(a, "%s%s", amount,
-                             answer_share(s, names, &calls, first, self[first], ": ", a));
+    struct answer_whole all = {s->samples, ": "};
+    uint32_t works = answer_leader(s, self, f, NO_FUNCTION, true);
+    if (answer_is_off_cpu(f, first) && works != NO_FUNCTION &&
+        !answer_is_unsure(s, self[works], summary_self_interval(s, works, self[works]))) {
+        struct answer_whole on = {s->samples - off, ": of the CPU, "}, rest = {off, "; off it, "};
+        s->answer = arena_printf(a, "%s%s%s", amount,
+                                 answer_share(s, names, &calls, works, self[works], on, a),
+                                 answer_share(s, names, &calls, first, self[first], rest, a));
+        return;
+    }
+    s->answer =
+        arena_printf(a, "%s%s", amount, answer_share(s, names, &calls, first, self[first], all, a));
+    uint32_t second = answer_leader(s, self, f, first, false);
+    all.before = "; ";
     if (second != NO_FUNCTION && summary_share(s, self[second]) >= LEADS &&
         !answer_is_unsure(s, self[first], summary_self_interval(s, first, self[first])) &&
         !answer_is_unsure(s, self[second], summary_self_interval(s, second, self[second])))
         s->answer = arena_printf(a, "%s%s", s->answer,
-                                 answer_share(s, names, &calls, second, self[second], "; ", a));
+                                 answer_share(s, names, &calls, second, self[second], all, a));
 }
