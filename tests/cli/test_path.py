@@ -114,6 +114,33 @@ class Path_(Job):
         steps, _ = self.path()
         self.assertEqual([step[0] for step in steps][:3], [7, 8, 7])
 
+    def service(self, call, main_cpu=None):
+        """Four threads that go on after the recording: one works and waits in turn, three idle from start to end."""
+        self.samples = []
+        number = self.job.process(7, 1, self.demo, "server", end=0)
+        for tid in 7, 8, 9, 10:
+            self.job.thread(number, tid, "t", cpu=main_cpu if tid == 7 else 3 if tid == 9 else None, end=0)
+        for start in 0, 400, 900:
+            self.runs(0 if main_cpu else 2, start, start + 90)
+        for start, end in (90, 400), (490, 900), (990, 1000):
+            self.waits(0 if main_cpu else 2, start, end, call)
+        for idle in (1, 2, 3) if main_cpu else (0, 1, 3):
+            self.waits(idle, 0, 1000, FUTEX)
+        return self.path()
+
+    def test_a_service(self):
+        """Threads that idle last as long as those that work, and have woken nobody."""
+        for call in POLL, FUTEX:
+            self.setUp()
+            steps, report = self.service(call, main_cpu=5)
+            self.assertEqual({(tid, cause) for tid, _, _, cause in steps}, {(7, "none")})
+            self.assertAlmostEqual(self.threads[7]["unknown_time"], 0.73)
+            self.assertAlmostEqual(report["path"]["cpu_time"], 0.27)
+
+    def test_a_service_whose_main_thread_waits(self):
+        steps, _ = self.service(FUTEX)
+        self.assertEqual({tid for tid, _, _, _ in steps}, {9})
+
     def test_commands_that_are_cut(self):
         self.build()
         long = " -quiet -imultiarch x86_64-linux-gnu -D A.B=1" + " -I include" * 9

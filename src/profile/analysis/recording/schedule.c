@@ -92,6 +92,7 @@ struct made_mark {
 struct made_lane {
     uint32_t thread, last_thread, process;
     uint64_t start_ns, end_ns;
+    bool is_alive;       /* it did not end: the recording did */
     uint32_t running_at; /* place among those that run, plus one; 0: it does not */
     uint64_t on_ns, left_ns;
 };
@@ -148,6 +149,7 @@ static void make_lanes(struct making *m)
                      (struct made_mark){
                          .lane = *known, .ref = i, .at_ns = t->start_ns, .rank = MARK_EXEC});
             old->end_ns = end > old->end_ns ? end : old->end_ns;
+            old->is_alive = !t->end_ns && !p->end_ns;
             old->last_thread = i;
             old->process = t->process;
             m->lane_of[i] = *known;
@@ -160,7 +162,8 @@ static void make_lanes(struct making *m)
                                                .last_thread = i,
                                                .process = t->process,
                                                .start_ns = t->start_ns,
-                                               .end_ns = end});
+                                               .end_ns = end,
+                                               .is_alive = !t->end_ns && !p->end_ns});
     }
     map_deinit(&main_of);
 }
@@ -719,11 +722,11 @@ static void cause_by_runner(struct making *m, struct made_wait *w, const uint32_
 }
 
 /* Beginnings and ends of running, in the order of time: ends of waits first, since who wakes is
- * looked for among those that ran before. */
+ * looked for among those that ran before. A thread that one attaches to may begin with a wait. */
 struct made_switch {
     uint64_t at_ns;
     uint32_t ref; /* a wait, or a lane */
-    uint8_t what; /* 0 a wait ends, 1 a wait begins, 2 a lane begins, 3 a lane ends */
+    uint8_t what; /* 0 a wait ends, 1 a lane begins, 2 a wait begins, 3 a lane ends */
 };
 
 static int switches_in_order(const void *left, const void *right)
@@ -745,16 +748,16 @@ static void make_causes(struct making *m)
     struct made_switch *all =
         ARENA_NEW(&m->scratch, struct made_switch, 2 * (m->waits.len + m->lanes.len) + 1);
     for (uint32_t i = 0; i < m->lanes.len; i++) {
-        all[len++] = (struct made_switch){m->lanes.at[i].start_ns, i, 2};
+        all[len++] = (struct made_switch){m->lanes.at[i].start_ns, i, 1};
         all[len++] = (struct made_switch){m->lanes.at[i].end_ns, i, 3};
     }
     for (uint32_t i = 0; i < m->waits.len; i++) {
-        all[len++] = (struct made_switch){m->waits.at[i].from_ns, i, 1};
+        all[len++] = (struct made_switch){m->waits.at[i].from_ns, i, 2};
         all[len++] = (struct made_switch){m->waits.at[i].to_ns, i, 0};
     }
     qsort(all, len, sizeof *all, switches_in_order);
     for (size_t i = 0; i < len; i++) {
-        bool is_wait = all[i].what < 2;
+        bool is_wait = all[i].what % 2 == 0;
         struct made_wait *w = is_wait ? &m->waits.at[all[i].ref] : NULL;
         uint32_t lane = is_wait ? w->lane : all[i].ref;
         /* Where a killed thread waited last, that has ended it, whatever it waited for. */
@@ -762,9 +765,12 @@ static void make_causes(struct making *m)
             m->s->has_waits && w->to_ns + NEAR_NS >= m->lanes.at[lane].end_ns &&
             lane_was_killed(m, lane))
             w->kind = WAIT_PEER;
-        /* A signal ends sleeps, too. */
-        bool is_caused = is_wait && (w->woken == RECORDING_WAKER_THREAD ||
-                                     (w->kind >= WAIT_CHILD && w->kind <= WAIT_ANY));
+        /* A signal ends sleeps, too; but what goes on after the recording has not ended. */
+        bool goes_on = all[i].what == 0 && w->woken == RECORDING_WAKER_UNKNOWN &&
+                       m->lanes.at[lane].is_alive && w->to_ns + NEAR_NS >= m->lanes.at[lane].end_ns;
+        bool is_caused =
+            is_wait && !goes_on &&
+            (w->woken == RECORDING_WAKER_THREAD || (w->kind >= WAIT_CHILD && w->kind <= WAIT_ANY));
         if (all[i].what == 0 && is_caused && w->kind != WAIT_NO_CPU && w->kind != WAIT_DEVICE) {
             bool is_told = false;
             cause_by_end(m, w);
@@ -778,9 +784,9 @@ static void make_causes(struct making *m)
             if (w->why == SCHEDULE_WOKEN && w->kind == WAIT_ANY)
                 w->why = SCHEDULE_GUESSED; /* it may have been anything */
         }
-        bool runs = all[i].what == 0 || all[i].what == 2;
+        bool runs = all[i].what < 2 && !goes_on;
         set_running(m, lane, runs, all[i].at_ns);
-        if (!runs) {
+        if (!runs && !goes_on) {
             left[left_at++ % RECENT] = lane;
             left_len = left_len < RECENT ? left_len + 1 : RECENT;
         }
@@ -1056,11 +1062,18 @@ bool schedule_make(struct schedule *s, const struct recording *r, struct arena *
     find_retries(&m);
     make_points(&m, a);
     /* The job ends with its first process; that with its main thread, whose end ends others, unless
-     * one goes on. */
+     * one goes on. Of a service, which goes on after the recording, nobody's end is known: there it
+     * ends with the thread that worked most, as those that idle last as long. */
     uint32_t last = m.lane_of[0];
+    bool is_service = m.lanes.at[last].is_alive;
     for (uint32_t i = 0; i < m.lanes.len; i++) {
         uint64_t least = m.lanes.at[last].end_ns + (lane_is_main(&m, last) ? LATE_NS : 0);
-        if (lane_process(&m, i)->pid == r->processes.at[0].pid && m.lanes.at[i].end_ns > least)
+        bool worked_more =
+            m.lanes.at[i].is_alive && r->threads.at[m.lanes.at[i].last_thread].cpu_ns >
+                                          r->threads.at[m.lanes.at[last].last_thread].cpu_ns;
+        bool is_later =
+            lane_process(&m, i)->pid == r->processes.at[0].pid && m.lanes.at[i].end_ns > least;
+        if (is_service ? worked_more : is_later)
             last = i;
     }
     s->end = s->lanes[last].first + s->lanes[last].len - 1;
