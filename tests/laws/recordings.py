@@ -64,6 +64,7 @@ keep("path_is_whole", "waits", 5)
 keep("path_is_whole", "events", 421879234)
 keep("order_of_changes", "labels", 50735939)
 keep("commit_is_the_mean_of_its_runs", "series", 2950257618, 1308606480)
+keep("lines_are_flat", "events", 4101846882)
 
 
 if __name__ == "__main__":

@@ -85,7 +85,9 @@ struct functions {
     /* functions_order_names(): numbers that sort as the linkage names do, equal for equal ones. */
     uint32_t *name_order;
 
-    struct address_index index; /* starts and ends, the same as in `at`, close together */
+    /* Starts and ends, the same as in `at`, close together; of those with code, which come first:
+     * inlined functions (named_frames_make) are after them. */
+    struct address_index index;
 
     const struct function_object *objects; /* NULL: there is one, and its addresses are as linked */
     struct bytes build_id;                 /* of that one */

@@ -85,9 +85,9 @@ static void lines_fill(struct pieces *p, uint64_t end)
 {
     const struct functions *f = p->in->functions;
     while (p->reached < end) {
-        while (p->function < f->len && f->at[p->function].last < p->reached)
+        while (p->function < f->index.len && f->at[p->function].last < p->reached)
             p->function++;
-        if (p->function == f->len || f->at[p->function].start >= end)
+        if (p->function == f->index.len || f->at[p->function].start >= end)
             break;
         const struct function *in = &f->at[p->function];
         uint64_t low = in->start > p->reached ? in->start : p->reached;
@@ -112,9 +112,9 @@ static void lines_add_place(struct pieces *p, const struct object_place *place, 
     if (start > p->reached)
         lines_fill(p, start);
     const struct functions *f = p->in->functions;
-    while (p->function < f->len && f->at[p->function].last < p->reached)
+    while (p->function < f->index.len && f->at[p->function].last < p->reached)
         p->function++;
-    const char *own = p->function < f->len ? f->at[p->function].name : "?";
+    const char *own = p->function < f->index.len ? f->at[p->function].name : "?";
     vec_push(&p->all, ((struct code_piece){.start = p->reached,
                                            .last = end - 1,
                                            .name = place->function ? place->function : own,
@@ -581,11 +581,12 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
     measured_init(&measured, in->profile, in->functions);
     const struct functions *f = in->functions;
     size_t next = 0; /* of what was measured, by address */
-    for (uint32_t first = 0, end; first < f->len; first = end) {
+    /* Inlined functions, which are after those with code, have none to be cut. */
+    for (uint32_t first = 0, end; first < f->index.len; first = end) {
         struct measured ranges = {0};
         p.object = f->at[first].object;
         p.base = f->objects ? f->objects[p.object].base : 0;
-        for (end = first; end < f->len && f->at[end].object == p.object;)
+        for (end = first; end < f->index.len && f->at[end].object == p.object;)
             end++;
         /* What of the functions of an object was measured. */
         for (uint32_t i = first; i < end; i++) {
