@@ -257,16 +257,6 @@ static void comparison_json_side(struct json *j, const char *key, const struct r
     json_end(j);
 }
 
-/* Negative is not known, for margins and chances alike: null. */
-static void comparison_json_known(struct json *j, const char *key, double value)
-{
-    json_key(j, key);
-    if (value < 0)
-        json_none(j);
-    else
-        json_double(j, value);
-}
-
 /* Old, new and change of one figure, with how sure the change is. */
 static void comparison_json_measured(struct json *j, const char *key,
                                      const struct measured_change *s)
@@ -275,8 +265,8 @@ static void comparison_json_measured(struct json *j, const char *key,
     json_pair_double(j, "old", s->old);
     json_pair_double(j, "new", s->new);
     json_pair_double(j, "change", s->new - s->old);
-    comparison_json_known(j, "margin", s->margin);
-    comparison_json_known(j, "chance", s->chance);
+    json_pair_double(j, "margin", s->margin < 0 ? NAN : s->margin);
+    json_pair_double(j, "chance", s->chance < 0 ? NAN : s->chance);
     json_pair_bool(j, "is_meant", s->is_meant);
     json_end(j);
 }

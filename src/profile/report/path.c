@@ -397,8 +397,8 @@ static void path_json_threads(struct json *j, const struct path_report *t)
         json_pair_double(j, "unknown_time", p->unknown_ns[order[i]] / 1e9);
         json_pair_double(j, "polled_time", p->polled_ns[order[i]] / 1e9);
         json_pair_double(j, "stopped_time", p->stopped_ns[order[i]] / 1e9);
-        json_key(j, "slack_time");
-        p->slack_ns[order[i]] >= 0 ? json_double(j, p->slack_ns[order[i]] / 1e9) : json_none(j);
+        double slack = p->slack_ns[order[i]];
+        json_pair_double(j, "slack_time", slack < 0 ? NAN : slack / 1e9);
         json_pair_double(j, "cpu_time", p->thread_cpu_ns[order[i]] / 1e9);
     }
     free(order);

@@ -421,12 +421,6 @@ static void ranks_json_row_name(struct json *j, const struct rank_table *t,
     columns_json(j, columns + ROW_NAME, ROW_COLUMNS - ROW_NAME, fields + ROW_NAME);
 }
 
-/* null, not -1: a program that adds figures up must not take "not known" for a number. */
-static void ranks_json_known(struct json *j, const char *key, bool is_known, double value)
-{
-    json_key(j, key), is_known ? json_double(j, value) : json_none(j);
-}
-
 /* Start and end are real time, so that a late rank is seen even where no figure says it.
  *
  * A rank as a whole, in the order of ranks. */
@@ -468,7 +462,7 @@ static void ranks_json_findings(struct json *j, const struct rank_table *t)
         const struct rank_event *e = &t->events.at[i];
         json_pair_str(j, "kind", EVENTS[e->kind]);
         json_pair_u64(j, "rank", e->kind == RANK_MISSING ? e->number : ranks_number(t, e->number));
-        ranks_json_known(j, "time", e->kind != RANK_MISSING, e->seconds);
+        json_pair_double(j, "time", e->kind == RANK_MISSING ? NAN : e->seconds);
     }
 }
 
@@ -484,10 +478,11 @@ void ranks_json(struct out *out, const struct report_input *in)
     json_pair_double(&j, "seconds_per_sample", t->period);
     json_pair_double(&j, "runtime", t->runtime);
     json_pair_double(&j, "outside_time", t->set->outside);
+    /* null, not -1: a program that adds figures up must not take "not known" for a number. */
     json_key(&j, "efficiency"), json_begin(&j, '{');
-    ranks_json_known(&j, "load_balance", t->balance >= 0, t->balance);
-    ranks_json_known(&j, "communication", t->communication >= 0, t->communication);
-    ranks_json_known(&j, "parallel", t->parallel >= 0, t->parallel);
+    json_pair_double(&j, "load_balance", t->balance < 0 ? NAN : t->balance);
+    json_pair_double(&j, "communication", t->communication < 0 ? NAN : t->communication);
+    json_pair_double(&j, "parallel", t->parallel < 0 ? NAN : t->parallel);
     json_end(&j);
     ranks_json_ranks(&j, t);
     JSON_ROWS(&j, "rows", i, t->rows_len) {

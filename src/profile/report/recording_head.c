@@ -25,6 +25,7 @@
 #include "profile/analysis/recording/parallelism.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -364,12 +365,6 @@ static void recording_json_programs(struct json *j, const struct recording_summa
     }
 }
 
-/* A value that was not measured is null: 0 seconds of CPU time would be a measurement. */
-static void recording_json_share(struct json *j, const char *key, bool is_known, double value)
-{
-    json_key(j, key), is_known ? json_double(j, value) : json_none(j);
-}
-
 /* What runs differ by, with the interval of the mean. */
 static void recording_json_spread(struct json *j, const char *key, const struct recording_spread *s)
 {
@@ -454,9 +449,10 @@ void recording_head_json(struct json *j, const struct recording_summary *s)
     json_pair_str(j, "part", s->chosen);
     json_pair_u64(j, "samples_taken", s->weights->taken);
     json_pair_u64(j, "processes", s->processes);
-    recording_json_share(j, "cpu_time", s->has_cpu, recording_seconds(s->cpu_ns));
-    recording_json_share(j, "accounted_time", s->has_cpu, recording_seconds(s->accounted_ns));
-    recording_json_share(j, "whole_stacks", s->whole >= 0, s->whole);
+    /* What was not measured is null: 0 seconds of CPU time would be a measurement. */
+    json_pair_double(j, "cpu_time", s->has_cpu ? recording_seconds(s->cpu_ns) : NAN);
+    json_pair_double(j, "accounted_time", s->has_cpu ? recording_seconds(s->accounted_ns) : NAN);
+    json_pair_double(j, "whole_stacks", s->whole >= 0 ? s->whole : NAN);
     json_pair_double(j, "cost_time", recording_seconds(r->cost_ns));
     json_pair_double(j, "recorder_time", recording_seconds(r->monitor_ns));
     recording_parts_json(j, r);
