@@ -72,7 +72,10 @@ void json_pair_bool(struct json *j, const char *key, bool value);
     for (size_t i = json_array_begin(j, key); json_item_next(j, i, len); i++)
 
 size_t json_array_begin(struct json *j, const char *key); /* 0 */
-bool json_item_next(struct json *j, size_t i, size_t len);
+static inline bool json_item_next(struct json *j, size_t i, size_t len)
+{
+    return i < len || (json_end(j), false);
+}
 bool json_row_next(struct json *j, size_t i, size_t len);
 
 /* What every document of ours begins with: its object, the schema's version, the report's name

@@ -212,13 +212,6 @@ size_t json_array_begin(struct json *j, const char *key)
     return 0;
 }
 
-bool json_item_next(struct json *j, size_t i, size_t len)
-{
-    if (i >= len)
-        json_end(j);
-    return i < len;
-}
-
 bool json_row_next(struct json *j, size_t i, size_t len)
 {
     if (i)

@@ -230,10 +230,8 @@ void change_counts_data(struct json *j, const struct page_coverage *c,
             sum += counts[i * CHANGES + (size_t)change];
         if (!sum)
             continue;
-        column_begin(j, CHANGE_KEYS[change]);
-        for (size_t i = 0; i < files->all.len; i++)
+        JSON_ITEMS(j, CHANGE_KEYS[change], i, files->all.len)
             json_u64(j, counts[i * CHANGES + (size_t)change]);
-        json_end(j);
     }
     json_end(j);
     arena_deinit(&scratch);

@@ -68,8 +68,7 @@ static void diff_data(struct json *j, const struct page_coverage *c,
     json_pair_str(j, "patch", c->patch);
     ratio(j, "lines", &c->diff->sum);
     ratio(j, "branches", &c->diff->branches);
-    column_begin(j, "files");
-    for (size_t i = 0; i < c->diff->files.len; i++) {
+    JSON_ITEMS(j, "files", i, c->diff->files.len) {
         const struct diff_file *f = &c->diff->files.at[i];
         json_begin(j, '{');
         json_pair_str(j, "path", f->path);
@@ -93,7 +92,6 @@ static void diff_data(struct json *j, const struct page_coverage *c,
         json_end(j);
         json_end(j);
     }
-    json_end(j);
     json_end(j);
 }
 
@@ -188,11 +186,9 @@ static void blame_sums_data(struct json *j, const struct page_coverage *c)
            blame_ratio(j, intern_text(&sums.authors, order[i].item),
                        &sums.of_author.at[order[i].item]));
     arena_deinit(&scratch);
-    column_begin(j, "ages");
-    for (int i = 0; i < AGES; i++)
+    JSON_ITEMS(j, "ages", i, AGES)
         if (sums.of_age[i].all)
             blame_ratio(j, BLAME_AGES[i].name, &sums.of_age[i]);
-    json_end(j);
     json_pair_u64(j, "unknown", sums.unknown.all);
     json_end(j);
     vec_free(&sums.of_author);
@@ -310,8 +306,7 @@ void coverage_data(struct json *j, const struct page_coverage *c,
     json_pair_u64(j, "compilers_branches", r->left_out.hidden_branches);
     json_end(j);
     problems_data(j, c);
-    column_begin(j, "gates");
-    for (size_t i = 0; i < c->gates_len; i++) {
+    JSON_ITEMS(j, "gates", i, c->gates_len) {
         json_begin(j, '{');
         json_pair_str(j, "name", c->gates[i].name);
         json_pair_double(j, "limit", c->gates[i].limit);
@@ -319,7 +314,6 @@ void coverage_data(struct json *j, const struct page_coverage *c,
         json_pair_str(j, "verdict", c->gates[i].verdict);
         json_end(j);
     }
-    json_end(j);
     blame_sums_data(j, c);
     diff_data(j, c, files);
 }

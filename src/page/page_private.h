@@ -47,14 +47,10 @@ void column_index(struct json *j, uint32_t index);
 void column_begin(struct json *j, const char *key);
 
 /* A whole column: `write` for each i below `len`. */
-#define COLUMN(j, key, len, write)           \
-    do {                                     \
-        column_begin(j, key);                \
-        for (size_t i = 0; i < (len); i++) { \
-            write;                           \
-        }                                    \
-        json_end(j);                         \
-    } while (0)
+#define COLUMN(j, key, len, write) \
+    JSON_ITEMS(j, key, i, len) {   \
+        write;                     \
+    }
 
 /* Text between tags or in a quoted attribute; bytes that are not UTF-8, and control bytes, become
  * U+FFFD. */

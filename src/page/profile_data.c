@@ -152,14 +152,12 @@ static void profile_summary_data(struct json *j, const struct page_profile *p)
     json_pair_u64(j, "decimals", (uint64_t)summary_decimals(s));
     json_pair_str(j, "dimension", s->dimension);
     json_key(j, "abbreviation"), json_str_n(j, &s->abbreviation, s->abbreviation ? 1 : 0);
-    column_begin(j, "others");
-    for (size_t i = 0; i < s->others.len; i++) {
+    JSON_ITEMS(j, "others", i, s->others.len) {
         json_begin(j, '{');
         json_pair_str(j, "name", s->others.at[i].name);
         json_pair_double(j, "samples", s->others.at[i].samples);
         json_end(j);
     }
-    json_end(j);
     json_key(j, "calls"), column_count(j, s->calls);
     json_pair_u64(j, "arcs", s->arcs);
     json_key(j, "unknown_callers"), column_count(j, s->unknown_callers);
@@ -199,8 +197,7 @@ static void profile_names_data(struct json *j, const struct page_rows *r)
 {
     struct names *names = (struct names *)&r->names;
     COLUMN(j, "name", r->all.len, json_str(j, profile_name_of(r, &r->all.at[i])));
-    column_begin(j, "whole");
-    for (size_t i = 0; i < r->all.len; i++) {
+    JSON_ITEMS(j, "whole", i, r->all.len) {
         const struct page_row *row = &r->all.at[i];
         const char *whole = *profile_name_of(r, row) ? names_get(names, row->function) : "";
         if (!strcmp(whole, profile_name_of(r, row)))
@@ -208,9 +205,7 @@ static void profile_names_data(struct json *j, const struct page_rows *r)
         else
             json_str(j, whole);
     }
-    json_end(j);
-    column_begin(j, "linkage");
-    for (size_t i = 0; i < r->all.len; i++) {
+    JSON_ITEMS(j, "linkage", i, r->all.len) {
         const struct page_row *row = &r->all.at[i];
         const char *linkage =
             *profile_name_of(r, row) ? names->functions->at[row->function].name : "";
@@ -219,7 +214,6 @@ static void profile_names_data(struct json *j, const struct page_rows *r)
         else
             json_str(j, linkage);
     }
-    json_end(j);
 }
 
 /* A row by the name that it is sorted by. */
@@ -290,14 +284,12 @@ static void profile_functions_data(struct json *j, const struct page_rows *r,
     /* Labels of object files are few and long: each stands once in "objects", and "object" has its
      * number there, -1 for rows that are no functions. */
     struct intern labels = {0};
-    column_begin(j, "object");
-    for (size_t i = 0; i < r->all.len; i++) {
+    JSON_ITEMS(j, "object", i, r->all.len) {
         const struct page_row *row = &r->all.at[i];
         const char *label =
             row->kind < ROW_CYCLE ? function_object_label(r->names.functions, row->function) : NULL;
         column_index(j, label ? intern(&labels, label, strlen(label)) : UINT32_MAX);
     }
-    json_end(j);
     COLUMN(j, "objects", labels.texts.len, json_str(j, labels.texts.at[i]));
     intern_deinit(&labels);
     profile_place_data(j, r, files);
@@ -306,8 +298,7 @@ static void profile_functions_data(struct json *j, const struct page_rows *r,
     /* What other events and dimensions have of the measured rows: of each a column, "self" and
      * "total", the latter where it is known. */
     const struct other_measures *others = &r->profile->summary->others;
-    column_begin(j, "others");
-    for (size_t k = 0; k < others->len; k++) {
+    JSON_ITEMS(j, "others", k, others->len) {
         const struct other_measure *o = &others->at[k];
         json_begin(j, '{');
         COLUMN(j, "self", r->measured, column_samples(j, o->self[r->all.at[i].function]));
@@ -315,19 +306,16 @@ static void profile_functions_data(struct json *j, const struct page_rows *r,
                column_samples(j, o->totals[r->all.at[i].function]));
         json_end(j);
     }
-    json_end(j);
     COLUMN(j, "low", r->measured, column_samples(j, r->all.at[i].flat->interval.low));
     COLUMN(j, "high", r->measured, column_samples(j, r->all.at[i].flat->interval.high));
     COLUMN(j, "calls", r->measured, column_count(j, r->all.at[i].flat->calls));
     COLUMN(j, "recursive", r->measured, column_count(j, r->all.at[i].flat->recursive_calls));
-    column_begin(j, "cycle");
-    for (size_t i = 0; i < r->all.len; i++) {
+    JSON_ITEMS(j, "cycle", i, r->all.len) {
         const struct page_row *row = &r->all.at[i];
         json_u64(j, row->kind == ROW_CYCLE ? row->function
                     : row->flat            ? r->profile->graph->cycle_of[row->function]
                                            : 0);
     }
-    json_end(j);
     json_end(j);
 }
 

@@ -177,8 +177,7 @@ void source_list_data(struct json *j, const struct source_data *s)
         static const char *const KEYS[] = {"all", "hit", "unknown"};
         json_key(j, "base"), json_begin(j, '{');
         for (int which = 0; which < 3; which++) {
-            column_begin(j, KEYS[which]);
-            for (size_t i = 0; i < s->files->all.len; i++) {
+            JSON_ITEMS(j, KEYS[which], i, s->files->all.len) {
                 uint32_t old = s->before->of[i].base;
                 const struct coverage_ratio *l =
                     old == UINT32_MAX ? NULL : &s->in->coverage->base->sources.at[old].sums.lines;
@@ -187,7 +186,6 @@ void source_list_data(struct json *j, const struct source_data *s)
                 else
                     json_i64(j, -1);
             }
-            json_end(j);
         }
         json_end(j);
         change_counts_data(j, s->in->coverage, s->files, s->before);
@@ -269,14 +267,12 @@ static void source_read_text(struct json *j, const struct source_data *s,
              * threes. */
             struct markers found = {0};
             markers_find(text.bytes, &found);
-            column_begin(j, "left_out");
-            for (size_t i = 0; i < found.ranges.len; i++) {
+            JSON_ITEMS(j, "left_out", i, found.ranges.len) {
                 const struct marker *m = &found.ranges.at[i];
                 json_u64(j, m->first);
                 json_u64(j, m->last < text.lines ? m->last : text.lines);
                 json_u64(j, m->what);
             }
-            json_end(j);
             markers_deinit(&found);
         }
     }
@@ -378,26 +374,18 @@ static void source_conditions_data(struct json *j, const struct coverage_result 
 }
 
 /* `write` for each `line` with code of a source, in ascending order. */
-#define LINE_COLUMN(j, r, source, key, write)                                          \
-    do {                                                                               \
-        column_begin(j, key);                                                          \
-        for (uint32_t i = 0; i < (source)->lines; i++) {                               \
-            const struct result_line *line = &(r)->lines.at[(source)->first_line + i]; \
-            write;                                                                     \
-        }                                                                              \
-        json_end(j);                                                                   \
-    } while (0)
+#define LINE_COLUMN(j, r, source, key, write)                                      \
+    JSON_ITEMS(j, key, i, (source)->lines) {                                       \
+        const struct result_line *line = &(r)->lines.at[(source)->first_line + i]; \
+        write;                                                                     \
+    }
 
 /* `write` for each function, `row`, of a source. */
-#define FUNCTION_COLUMN(j, r, source, key, write)                                                 \
-    do {                                                                                          \
-        column_begin(j, key);                                                                     \
-        for (uint32_t i = 0; i < (source)->functions; i++) {                                      \
-            const struct result_function *row = &(r)->functions.at[(source)->first_function + i]; \
-            write;                                                                                \
-        }                                                                                         \
-        json_end(j);                                                                              \
-    } while (0)
+#define FUNCTION_COLUMN(j, r, source, key, write)                                             \
+    JSON_ITEMS(j, key, i, (source)->functions) {                                              \
+        const struct result_function *row = &(r)->functions.at[(source)->first_function + i]; \
+        write;                                                                                \
+    }
 
 /* What coverage knows of the lines: rows of lines, what changed since the base, who wrote them, and
  * the source's own functions, to which branches refer by their number in this list. */

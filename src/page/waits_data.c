@@ -62,8 +62,7 @@ static int64_t waits_stack(const struct waits_rows *rows, const struct waits_row
 static void waits_stacks_data(struct json *j, struct waits_rows *rows)
 {
     json_key(j, "stacks"), json_begin(j, '{');
-    column_begin(j, "functions");
-    for (size_t i = 0; i < rows->stacks.len; i++) {
+    JSON_ITEMS(j, "functions", i, rows->stacks.len) {
         json_begin(j, '[');
         const struct locks *t = rows->tables.at[i];
         for (uint32_t at = rows->stacks.at[i].frame; at; at = t->frames[at].caller) {
@@ -72,7 +71,6 @@ static void waits_stacks_data(struct json *j, struct waits_rows *rows)
         }
         json_end(j);
     }
-    json_end(j);
     COLUMN(j, "call", rows->stacks.len, json_str(j, rows->stacks.at[i].call));
     json_end(j);
     COLUMN(j, "names", rows->names.texts.len, json_str(j, rows->names.texts.at[i]));

@@ -241,8 +241,7 @@ static void info_json_summaries(struct json *j, const struct counters *c)
  * targets) add up to nothing. */
 static void info_json_kinds(struct json *j, const struct counters *c)
 {
-    json_key(j, "counters"), json_begin(j, '[');
-    for (int kind = 0; kind < KINDS; kind++) {
+    JSON_ITEMS(j, "counters", kind, KINDS) {
         struct kind_total t = info_total_of(c, kind);
         if (!t.records)
             continue;
@@ -256,7 +255,6 @@ static void info_json_kinds(struct json *j, const struct counters *c)
         }
         json_end(j);
     }
-    json_end(j);
 }
 
 static void info_json_counters(struct json *j, const struct counters *c)

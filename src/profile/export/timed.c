@@ -342,14 +342,10 @@ static uint32_t firefox_stack(struct firefox *f, uint32_t frame)
 }
 
 /* A column: `write` for each i below `len`. A whole table begins with its length. */
-#define FIREFOX_COLUMN(j, key, len, write)           \
-    do {                                             \
-        json_key(j, key), json_begin(j, '[');        \
-        for (size_t i = 0; i < (size_t)(len); i++) { \
-            write;                                   \
-        }                                            \
-        json_end(j);                                 \
-    } while (0)
+#define FIREFOX_COLUMN(j, key, len, write) \
+    JSON_ITEMS(j, key, i, len) {           \
+        write;                             \
+    }
 
 /* The caller ends it, after its columns. */
 static void firefox_table(struct json *j, const char *key, size_t len)
