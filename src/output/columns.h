@@ -16,7 +16,9 @@
  *         columns_json(&j, columns, COLUMNS, fields);
  *     }
  *
- * JSON_ROWS (formats.h) also writes the lists beside the table, and those of a row.
+ * JSON_ROWS (formats.h) also writes the lists beside the table, and those of a row. Tables of few
+ * columns that stand beside a report's main one, as ranks' outliers, have no array of columns: text
+ * prints such a row by one format, and their columns are in no help.
  */
 #ifndef MONARC_OUTPUT_COLUMNS_H
 #define MONARC_OUTPUT_COLUMNS_H

@@ -372,9 +372,8 @@ static double gcovr_lines_percent(const struct coverage_result *r, const struct 
 static void gcovr_functions(struct json *j, const struct coverage_result *r,
                             const struct result_source *s, bool is_new)
 {
-    json_key(j, "functions"), json_begin(j, '[');
-    for (uint32_t i = s->first_function; i < s->first_function + s->functions; i++) {
-        const struct result_function *f = &r->functions.at[i];
+    JSON_ITEMS(j, "functions", i, s->functions) {
+        const struct result_function *f = &r->functions.at[s->first_function + i];
         bool has_both = is_new && f->linkage && !strchr(f->linkage, '(');
         if (f->state == RESULT_UNKNOWN)
             continue;
@@ -388,7 +387,6 @@ static void gcovr_functions(struct json *j, const struct coverage_result *r,
         json_pair_str(j, "name", has_both ? f->linkage : f->name);
         json_end(j);
     }
-    json_end(j);
 }
 
 /* Terms that were never true, or never false; `seen`: a bit a term. gcovr lists what is missing, by
@@ -414,18 +412,13 @@ static void gcovr_line(struct json *j, const struct coverage_result *r, const st
         json_pair_bool(j, "throw", b->flags & OUTCOME_THROW);
     }
     if (is_new && l->conditions)
-        json_key(j, "conditions"), json_begin(j, '[');
-    for (uint32_t k = 0; is_new && k < l->conditions; k++) {
-        const struct result_condition *c = &r->conditions.at[l->first_condition + k];
-        json_begin(j, '{');
-        json_pair_u64(j, "count", 2 * c->terms);
-        json_pair_u64(j, "covered", condition_hit(c));
-        gcovr_terms(j, "not_covered_false", c->off, c->terms);
-        gcovr_terms(j, "not_covered_true", c->on, c->terms);
-        json_end(j);
-    }
-    if (is_new && l->conditions)
-        json_end(j);
+        JSON_ROWS(j, "conditions", k, l->conditions) {
+            const struct result_condition *c = &r->conditions.at[l->first_condition + k];
+            json_pair_u64(j, "count", 2 * c->terms);
+            json_pair_u64(j, "covered", condition_hit(c));
+            gcovr_terms(j, "not_covered_false", c->off, c->terms);
+            gcovr_terms(j, "not_covered_true", c->on, c->terms);
+        }
     json_pair_u64(j, "count", l->count);
     if (!is_new) {
         json_pair_bool(j, "gcovr/excluded", false);
@@ -446,11 +439,10 @@ static void gcovr_write(struct out *out, const struct coverage_report *s, const 
         const struct result_source *source = &r->sources.at[i];
         json_pair_str(&j, "file", source->path);
         gcovr_functions(&j, r, source, is_new);
-        json_key(&j, "lines"), json_begin(&j, '[');
-        for (uint32_t k = source->first_line; k < source->first_line + source->lines; k++)
-            if (r->lines.at[k].state != RESULT_UNKNOWN)
-                gcovr_line(&j, r, &r->lines.at[k], is_new);
-        json_end(&j);
+        const struct result_line *lines = r->lines.at + source->first_line;
+        JSON_ITEMS(&j, "lines", k, source->lines)
+            if (lines[k].state != RESULT_UNKNOWN)
+                gcovr_line(&j, r, &lines[k], is_new);
     }
     json_pair_str(&j, "gcovr/format_version", version);
     json_end(&j);
@@ -538,15 +530,13 @@ static void coveralls_branches(struct json *j, const struct coverage_result *r,
 {
     if (!s->sums.branches.all)
         return;
-    json_key(j, "branches"), json_begin(j, '[');
-    for (uint32_t i = s->first_line; i < s->first_line + s->lines; i++) {
-        const struct result_line *l = &r->lines.at[i];
+    JSON_ITEMS(j, "branches", i, s->lines) {
+        const struct result_line *l = &r->lines.at[s->first_line + i];
         for (uint32_t k = 0; k < l->branches && l->state != RESULT_UNKNOWN; k++) {
             const struct result_branch *b = &r->branches.at[l->first_branch + k];
             json_u64(j, l->line), json_u64(j, b->block), json_u64(j, k), json_u64(j, b->count);
         }
     }
-    json_end(j);
 }
 
 void coverage_coveralls(struct out *out, const struct coverage_report *s,

@@ -183,10 +183,8 @@ static void json_place(struct json *j, const struct layout *t, const struct layo
     json_pair_address(j, "expected_address",
                       function_link_address(t->functions, p->function) + p->after -
                           t->functions->at[p->function].start);
-    json_key(j, "aliases"), json_begin(j, '[');
-    for (uint32_t i = 1; i < p->names_len; i++)
-        json_str(j, p->names[i]);
-    json_end(j);
+    JSON_ITEMS(j, "aliases", i, p->names_len - 1) /* the first is the name */
+        json_str(j, p->names[i + 1]);
 }
 
 /* `heat_is` says what places are judged by: samples, or calls where there are no samples. */
