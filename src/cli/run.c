@@ -22,8 +22,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -413,6 +415,16 @@ static void run_next(const struct session *s, void *request, struct out *out)
     out_prose_end(out);
 }
 
+/* Thirty rows of the table; on a terminal as many as leave the first line on the screen. */
+static int run_rows(const struct out *out)
+{
+    enum { MOST = 30, LEAST = 8, OTHERS = 16 }; /* others: head, legend, and what comes next */
+    struct winsize size;
+    bool is_terminal = out->fd >= 0 && isatty(out->fd) && !ioctl(out->fd, TIOCGWINSZ, &size);
+    int rows = is_terminal && size.ws_row ? (int)size.ws_row - OTHERS : MOST;
+    return rows < LEAST ? LEAST : rows > MOST ? MOST : rows;
+}
+
 struct run_flat {
     struct run_request *request;
     const char *folder;
@@ -421,12 +433,14 @@ struct run_flat {
 static bool run_write_flat(void *context, struct out *out, struct err *e)
 {
     const struct run_flat *flat = context;
-    const char *argv[] = {"flat", "--limit=30", "--no-pager", flat->folder, NULL};
+    char limit[32];
+    snprintf(limit, sizeof limit, "--limit=%d", run_rows(out));
+    const char *argv[] = {"flat", limit, "--no-pager", flat->folder, NULL};
     flat_run_adding(4, (char **)argv, &(struct view_addition){run_next, flat->request}, out, e);
     return !e->line[0];
 }
 
-/* Thirty rows, without a pager: the report follows the program's own output. */
+/* Without a pager: the report follows the program's own output. */
 bool run_report_flat(struct run_request *r, const char *folder, const struct output_before *before,
                      struct out *out, struct err *e)
 {

@@ -37,6 +37,11 @@ MUST_CHECK bool out_finish(struct out *o, const char *name, struct err *e);
  * (errno_hides_file); out_finish() then fails with the first such reason. */
 void out_lacks(struct out *o, const struct err *why);
 
+/* The words of a text in the columns from `indent`, where the line is now, to `width`. A word
+ * longer than that stands alone, uncut: a path or an option that was broken could not be copied.
+ * Columns are counted in bytes. */
+void text_words(struct out *o, const char *text, int indent, int width);
+
 /* What is printed from here to out_prose_end(), or to the next empty line, is sentences: their
  * lines fold between words at `columns`. A figure stays with its unit. */
 void out_prose(struct out *o);

@@ -392,6 +392,25 @@ static void fold_line(struct out *o, const char *line, size_t len, int columns)
     }
 }
 
+void text_words(struct out *o, const char *text, int indent, int width)
+{
+    int column = indent;
+    while (*text) {
+        int word = (int)strcspn(text, " ");
+        if (column > indent && column + 1 + word > width) {
+            out_char(o, '\n');
+            out_spaces(o, (size_t)indent);
+            column = indent;
+        } else if (column > indent) {
+            out_char(o, ' ');
+            column++;
+        }
+        text_name_n(o, text, (size_t)word);
+        column += word;
+        text += word + (text[word] == ' ');
+    }
+}
+
 void out_prose(struct out *o)
 {
     out_prose_end(o);

@@ -138,6 +138,25 @@ class Width(unittest.TestCase):
             prose = [line for line in shown.split("\n") if not re.match(r" *[\d.]+ | self%", line)]
             self.assertLessEqual(max(map(len, prose)), 40, shown)
 
+    def test_a_comparison_folds(self):
+        """Verdicts are cells of a table, and go on below themselves."""
+        shown = on_terminal(["diff", "r.monarc", "r.monarc"], 80, self.dir, PAGER="cat", TERM="dumb")[0].decode()
+        plain = monarc("diff", "r.monarc", "r.monarc", cwd=self.dir).stdout.decode()
+        self.assertGreater(max(map(len, plain.split("\n"))), 80)
+        self.assertLessEqual(max(map(len, shown.split("\n"))), 80, shown)
+        self.assertEqual(shown.split(), plain.split())
+        self.assertRegex(shown, r"\n {55}\S")
+
+    def test_the_report_of_a_run_fits_on_the_screen(self):
+        """Of 24 rows, on which its first line is still to be seen at the end."""
+        work = "import re\nfor i in range(300): re.compile('(a%d|b[c-e]+)*?x{2,5}' % i)"
+        (self.dir / "work.py").write_text(work)
+        run = ["run", "--no-stacks", "-o", "run.monarc", "python3", "work.py"]
+        shown, _ = on_terminal(run, 80, self.dir, TERM="dumb")
+        report = shown.decode()[shown.decode().index(" s of CPU"):]
+        self.assertLessEqual(report.count("\n"), 24, report)
+        self.assertIn("more functions", report)
+
     def test_wide_folds_nothing(self):
         arguments = ["flat", "--wide", "r.monarc"]
         shown = on_terminal(arguments, 40, self.dir, PAGER="cat", TERM="dumb")[0]

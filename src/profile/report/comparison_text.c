@@ -20,6 +20,7 @@
 #include "profile/report/writers.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,6 +65,8 @@ static int comparison_call_digits(const struct comparison *c)
 /* The whole run: a line a total, with the verdict in words. */
 static void comparison_totals_text(struct out *out, const struct comparison *c)
 {
+    enum { VERDICT = 14 + 3 * 13 + 2, LEAST = 80 };
+    int width = out->columns ? LEAST : INT_MAX; /* a file has no width */
     if (!c->totals.len)
         return;
     out_printf(out, "\n%-14s %12s %12s %12s\n", "", "old", "new", "change");
@@ -78,7 +81,9 @@ static void comparison_totals_text(struct out *out, const struct comparison *c)
                  : t->new < t->old ? "-"
                                    : "",
                  size);
-        out_printf(out, "%-14s %12s %12s %12s  %s\n", t->label, old, new, change, t->text);
+        out_printf(out, "%-14s %12s %12s %12s  ", t->label, old, new, change);
+        text_words(out, t->text, VERDICT, out->columns > LEAST ? out->columns : width);
+        out_char(out, '\n');
     }
     out_char(out, '\n');
 }
@@ -285,6 +290,7 @@ void comparison_text(struct out *out, const struct report_input *in)
     out_str(out, "\nNew      "), comparison_side_text(out, c->new);
     out_char(out, '\n');
     comparison_totals_text(out, c);
+    out_prose(out);
     out_str(out, "Changed  "), comparison_sum_text(out, c);
     out_char(out, '\n');
     comparison_notes(c, comparison_note_text, out);

@@ -25,28 +25,11 @@ static const char *severity_name(enum severity s)
     return s == SEVERITY_ERROR ? "error" : s == SEVERITY_WARNING ? "warning" : "note";
 }
 
-/* A label, then text broken at spaces. A word longer than the line stands alone on its own, uncut:
- * a path or option that was broken could not be copied. Columns are counted in bytes. */
+/* A label, then text broken at spaces. */
 static void text_paragraph(struct out *out, const char *label, const char *text)
 {
     out_printf(out, "  %-*s", INDENT - 2, label);
-    size_t column = INDENT, width = WIDTH;
-    if (out->columns && out->columns < WIDTH)
-        width = (size_t)out->columns;
-    while (*text) {
-        size_t word = strcspn(text, " ");
-        if (column > INDENT && column + 1 + word > width) {
-            out_char(out, '\n');
-            out_spaces(out, INDENT);
-            column = INDENT;
-        } else if (column > INDENT) {
-            out_char(out, ' ');
-            column++;
-        }
-        text_name_n(out, text, word);
-        column += word;
-        text += word + (text[word] == ' ');
-    }
+    text_words(out, text, INDENT, out->columns && out->columns < WIDTH ? out->columns : WIDTH);
     out_char(out, '\n');
 }
 
