@@ -238,6 +238,31 @@ class Flat(Case):
                          r"^0\.400 s of CPU and 3\.600 s off the CPU, all threads together, in 1\.000 s: of the CPU, "
                          r"75( \+- \d+)? % in work\.isra\.0[^;]*; off it, 83 % waiting in futex")
 
+    def test_head_says_who_works(self):
+        """A driver that waits for its compiler leads in no sum of CPU time."""
+        run = Run("make", cpu=500 * PERIOD, user=500 * PERIOD)
+        make, cc, wait = run.object(FILE, "/b/make", b"\1" * 20), run.object(FILE, "/b/cc", b"\2" * 20), run.object(WAIT)
+        run.symbols += [(make, 0x1000, 0x1000, "main"), (cc, 0x1000, 0x1000, "parse")]
+        run.events[0] = ("wall", *run.events[0][1:])
+        for number, (pid, file, name) in enumerate(((7, make, "make"), (8, cc, "cc"))):
+            run.process(pid, pid - 1, file, name)
+            run.thread(number, pid)
+        run.sample([(make, 0x1000), (wait, 61)], 900)
+        run.sample([(make, 0x1000)], 25)
+        run.sample([(cc, 0x1000)], 475, thread=1)
+        text = self.text("flat", self.write(run))
+        self.assertRegex(text, r"^0\.500 s of CPU and 0\.900 s off the CPU, all threads together, in 1\.000 s: of the CPU, "
+                               r"95 % by cc, 95 % in parse[^;]*; off it, 100 % waiting in wait4")
+        self.assertIn("\nPrograms cc 95 %, make 5 %\n", text)
+
+    def test_nothing_is_no_table(self):
+        run = Run("sleep")
+        run.process(7, 1, run.object(FILE, "/bin/sleep", b"\1" * 20), "sleep")
+        run.thread(0, 7)
+        text = self.text("flat", self.write(run))
+        self.assertRegex(text, r"^less than 1 ms of CPU in 1\.000 s, and no samples")
+        self.assertNotIn("self%", text)
+
     def test_errors_of_uneven_weights_are_their_scatter(self):
         """Strata of few samples, with weights as distances between random looks have: over some recordings, the
         standard error that is printed is that of drawing each sample. Its square is 0 to 15 % more, as the lesser

@@ -179,6 +179,23 @@ static const char *answer_seconds(double seconds, struct arena *a)
     return seconds < 0.0005 ? "less than 1 ms" : arena_printf(a, "%.3f s", seconds);
 }
 
+/* Which program worked most, and how much of the CPU time is its, if it is not the one that was
+ * started. */
+static const char *answer_program(const struct recording_summary *run, const char *format,
+                                  struct arena *a)
+{
+    const struct recording *r = run->recording;
+    const struct recording_program *leads = recording_leading_program(run);
+    double all = run->weights->total + run->weights->aside, part = leads ? leads->samples : 0;
+    for (uint32_t i = 0; i < run->programs_len; i++)
+        all -= run->programs[i].off;
+    part -= leads ? leads->off : 0;
+    bool is_other = run->programs_len > 1 && r->processes.len && leads &&
+                    strcmp(leads->name, recording_program_name(r, &r->processes.at[0])) != 0;
+    return is_other && part >= LEADS * all ? arena_printf(a, format, 100 * part / all, leads->name)
+                                           : "";
+}
+
 /* "0.262 s of CPU in 0.567 s", "4.00 s", "1000 cycles", "400 samples". */
 static const char *answer_amount(const struct summary *s, double off, struct arena *a)
 {
@@ -202,12 +219,8 @@ static const char *answer_amount(const struct summary *s, double off, struct are
         return ran;
     const struct recording *r = run->recording;
     const char *rest = recording_hides_waits(r) ? ", and it waited for the rest" : "";
-    double all = run->weights->total + run->weights->aside;
-    const struct recording_program *leads = run->programs;
-    bool is_other = run->programs_len > 1 && r->processes.len &&
-                    strcmp(leads->name, recording_program_name(r, &r->processes.at[0])) != 0;
-    if (!*rest && !(off > 0) && is_other && leads->samples >= LEADS * all)
-        rest = arena_printf(a, ", %.0f %% of it by %s", 100 * leads->samples / all, leads->name);
+    if (!*rest && !(off > 0))
+        rest = answer_program(run, ", %.0f %% of it by %s", a);
     /* Processes that outlived the program are in the sum, and so is the time that they took. */
     return arena_printf(a, "%s%s in %.3f s%s", answer_deadlock(r, a), ran,
                         (double)recording_last_end_ns(r) / 1e9, rest);
@@ -252,7 +265,9 @@ void summary_answer(struct summary *s, const struct attribution *t, struct names
     uint32_t works = answer_leader(s, self, f, NO_FUNCTION, true);
     if (answer_is_off_cpu(f, first) && works != NO_FUNCTION &&
         !answer_is_unsure(s, self[works], summary_self_interval(s, works, self[works]))) {
-        struct answer_whole on = {s->samples - off, ": of the CPU, "}, rest = {off, "; off it, "};
+        const char *program = s->run->chosen ? "" : answer_program(s->run, "%.0f %% by %s, ", a);
+        struct answer_whole on = {s->samples - off, arena_printf(a, ": of the CPU, %s", program)};
+        struct answer_whole rest = {off, "; off it, "};
         s->answer = arena_printf(a, "%s%s%s", amount,
                                  answer_share(s, names, &calls, works, self[works], on, a),
                                  answer_share(s, names, &calls, first, self[first], rest, a));

@@ -414,7 +414,7 @@ void shares_by_process(struct shares *t, const struct summary *s, const struct r
                        struct arena *a)
 {
     const struct recording *r = s->run->recording;
-    double *samples = recording_process_samples(r, c, a);
+    double *samples = recording_process_samples(r, c, false, a);
     /* What each had itself: the system's account of a process includes the children it waited for.
      */
     uint64_t *own = ARENA_NEW(a, uint64_t, r->processes.len);

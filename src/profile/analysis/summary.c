@@ -116,12 +116,14 @@ static const char *command_of(const struct recording *r, struct arena *a)
 }
 
 double *recording_process_samples(const struct recording *r, const struct recording_choice *c,
-                                  struct arena *a)
+                                  bool off_cpu, struct arena *a)
 {
     double *samples = ARENA_NEW(a, double, r->processes.len);
     for (size_t i = 0; i < r->samples.len; i++) {
         const struct recording_sample *s = &r->samples.at[i];
-        if (recording_choice_admits(c, r, s))
+        bool is_off =
+            s->node && r->objects.at[r->nodes.at[s->node].object].kind == RECORDING_OBJECT_WAIT;
+        if ((is_off || !off_cpu) && recording_choice_admits(c, r, s))
             samples[r->threads.at[s->thread].process] +=
                 (double)s->weight / (double)r->events.at[s->event].period;
     }
@@ -136,13 +138,25 @@ static int by_samples(const void *left, const void *right)
     return strcmp(l->name, r->name);
 }
 
+const struct recording_program *recording_leading_program(const struct recording_summary *s)
+{
+    const struct recording_program *leads = NULL;
+    for (uint32_t i = 0; i < s->programs_len; i++) {
+        const struct recording_program *p = &s->programs[i];
+        if (p->samples > p->off && (!leads || p->samples - p->off > leads->samples - leads->off))
+            leads = p;
+    }
+    return leads;
+}
+
 /* Entries of one pid are one process; a program is the same in all of them. */
 static void list_programs(struct recording_summary *s, const struct recording_choice *c,
                           struct arena *a)
 {
     struct arena scratch = {0};
     const struct recording *r = s->recording;
-    double *samples = recording_process_samples(r, c, &scratch);
+    double *samples = recording_process_samples(r, c, false, &scratch);
+    double *off = recording_process_samples(r, c, true, &scratch);
     uint32_t *of_object = ARENA_NEW(&scratch, uint32_t, r->objects.len);
     s->programs = ARENA_NEW(a, struct recording_program, r->processes.len);
     for (size_t i = 0; i < r->processes.len; i++) {
@@ -154,9 +168,9 @@ static void list_programs(struct recording_summary *s, const struct recording_ch
         if (is_known)
             of_object[p->program] = number + 1;
         struct recording_program *program = &s->programs[number];
-        *program =
-            (struct recording_program){p->program, recording_program_name(r, p),
-                                       program->processes + 1, program->samples + samples[i]};
+        *program = (struct recording_program){p->program, recording_program_name(r, p),
+                                              program->processes + 1, program->samples + samples[i],
+                                              program->off + off[i]};
     }
     if (s->programs_len)
         qsort(s->programs, s->programs_len, sizeof *s->programs, by_samples);

@@ -57,7 +57,7 @@ struct recording_program {
     uint32_t object; /* of the run, or RECORDING_NONE: not known */
     const char *name;
     uint32_t processes;
-    double samples;
+    double samples, off; /* off: those of them that are time off the CPU */
 };
 
 /* A figure over the runs of a series: the mean, half of its 95 % interval (Student's t, from what
@@ -97,7 +97,10 @@ void recording_summarize(struct recording_summary *s, const struct recording *r,
 
 /* Samples of each process of the run. */
 double *recording_process_samples(const struct recording *r, const struct recording_choice *c,
-                                  struct arena *a);
+                                  bool off_cpu, struct arena *a);
+
+/* The program with the most CPU time; NULL: none has any. */
+const struct recording_program *recording_leading_program(const struct recording_summary *s);
 
 /* What an event is counted in: "seconds", 's', or its own name. NULL has seconds. */
 void recording_dimension(const struct recording_event *event, const char **dimension,

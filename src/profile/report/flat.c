@@ -534,6 +534,8 @@ void flat_text(struct out *out, const struct report_input *in)
     struct flat_ends ends = text_fit(&l, in, besides);
     text_summary(out, s);
     text_notes(out, s);
+    if (!t->len && !t->omitted.functions && s->unattributed == 0 && !s->unknown_callees)
+        return; /* without samples and calls the head is all */
     text_own(out, in);
     out_printf(out, "\n%*s", indent, "");
     text_columns_head(out, &l);

@@ -183,22 +183,38 @@ static void recording_text_losses(struct out *out, const struct recording_summar
     }
 }
 
-/* One program needs no line. Shares are of all samples taken, those in the recorder itself
- * (`aside`) included. */
+/* One program needs no line. Shares are of the CPU time, as who waits for others does nothing;
+ * samples in the recorder itself (`aside`) are included. */
 static void recording_text_programs(struct out *out, const struct recording_summary *s)
 {
+    double all = s->weights->total + s->weights->aside, before = INFINITY;
     if (s->programs_len < 2)
         return;
-    out_str(out, "Programs ");
-    uint32_t shown = 0; /* they are sorted by time */
+    for (uint32_t i = 0; i < s->programs_len; i++)
+        all -= s->programs[i].off;
+    uint32_t shown = 0,
+             last = s->programs_len; /* by CPU time; equal ones in the order of the list */
     for (; shown < s->programs_len && shown < MOST_PROGRAMS; shown++) {
-        double percent = 100 * s->programs[shown].samples / (s->weights->total + s->weights->aside);
-        if (shown && !(percent >= LEAST_PERCENT))
+        const struct recording_program *next = NULL;
+        uint32_t number = 0;
+        for (uint32_t i = 0; i < s->programs_len; i++) {
+            const struct recording_program *p = &s->programs[i];
+            double cpu = p->samples - p->off;
+            bool is_left = cpu < before || (cpu == before && i > last);
+            if (is_left && (!next || cpu > next->samples - next->off))
+                next = p, number = i;
+        }
+        double percent = next ? 100 * (next->samples - next->off) / all : 0;
+        if (!(percent >= LEAST_PERCENT) && (shown || !(percent > 0)))
             break;
-        out_str(out, shown ? ", " : "");
-        text_name(out, s->programs[shown].name);
+        out_str(out, shown ? ", " : "Programs ");
+        text_name(out, next->name);
         out_printf(out, " %.0f %%", percent);
+        before = next->samples - next->off;
+        last = number;
     }
+    if (!shown)
+        return;
     if (s->programs_len > shown)
         out_printf(out, " and %" PRIu32 " more", s->programs_len - shown);
     out_char(out, '\n');
