@@ -394,9 +394,14 @@ static void fold_line(struct out *o, const char *line, size_t len, int columns)
 
 void text_words(struct out *o, const char *text, int indent, int width)
 {
+    const char *start = text;
+    size_t len = strlen(text);
     int column = indent;
     while (*text) {
-        int word = (int)strcspn(text, " ");
+        int word = 0;
+        while (text[word] &&
+               (text[word] != ' ' || fold_is_tied(start, len, (size_t)(text + word - start))))
+            word++;
         if (column > indent && column + 1 + word > width) {
             out_char(o, '\n');
             out_spaces(o, (size_t)indent);

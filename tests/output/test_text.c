@@ -273,6 +273,18 @@ CASE(test_figures_stay_with_their_units)
     folds(26, "samples of the run, 0.262 s, all\n", "samples of the run,\n  0.262 s, all\n");
 }
 
+CASE(test_words_below_each_other)
+{
+    struct out o;
+    out_init(&o, -1);
+    out_str(&o, "  found   ");
+    text_words(&o, "no change larger than 34 % in /a/path/that/is/longer", 10, 34);
+    out_char(&o, 0);
+    assert_string_equal(o.at, "  found   no change larger than\n          34 % in\n"
+                              "          /a/path/that/is/longer");
+    out_deinit(&o);
+}
+
 /* What follows is a table, whose rows have widths of their own. */
 CASE(test_prose_ends_in_an_empty_line)
 {
