@@ -601,6 +601,26 @@ class WhatIf(Job):
         low, high = self.what_if("fact=2x")[1]
         self.assertTrue(low <= 0.55 <= high and high - low < 0.15, (low, high))
 
+    def test_time_limits_of_which_few_were_reported(self):
+        """Polls that lasted as long as all that a time is known to have ended were ended by it, too."""
+        for lengths, is_limit in ((50,) * 17, True), ((50, 40, 60) * 5 + (50, 50), False):
+            self.setUp()
+            self.samples = []
+            one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 1000)
+            self.job.creators = [(two, one)]
+            at = 0
+            for number, length in enumerate(lengths):
+                self.waits(one, at, at + length, POLL, *((1, length * MS) if number % 5 < 2 else ()))
+                at += length
+            self.waits(one, at, 900, POLL, 4, 1, (900 - at) * MS)
+            self.runs(one, 900, 1000)
+            self.runs(two, 0, 900, FACT)
+            self.waits(two, 900, 1000, SLEEP)
+            self.finish()
+            low, high = self.what_if("fact=2x")[1]
+            self.assertTrue(low <= 0.55 <= high, (low, high))
+            self.assertEqual(high - low < 0.15, is_limit, (low, high))
+
     def test_cpu_time_that_no_sample_has(self):
         """Any of it may have been in the function."""
         self.samples = []

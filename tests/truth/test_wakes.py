@@ -13,7 +13,8 @@ from parts import load_tests
 
 # Of each way, whether who woke whom is known: by a flag it is not, nor who has set a timer.
 WAYS = {"kill": True, "eventfd": True, "pipe": True, "flag": False, "condition": True, "semaphore": True,
-        "sigwait": True, "timed": True, "timerfd": False, "short": False, "shared": True}
+        "sigwait": True, "timed": True, "timerfd": False, "short": False, "shared": True,
+        "limit": True}
 BY_PTRACE = "semaphore", "shared", "pipe"  # which sees waits go on, and guesses who ended them
 
 

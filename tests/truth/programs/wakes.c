@@ -24,11 +24,12 @@ enum way {
     WAY_TIMERFD, /* whose time the worker sets */
     WAY_SHORT,   /* a flag, in naps too short to be kept */
     WAY_SHARED,  /* a semaphore, between processes */
+    WAY_LIMIT,   /* a pipe, in turns with a time limit */
     WAYS
 };
 static const char *const NAMES[WAYS] = {"kill",      "eventfd",   "pipe",    "flag",
                                         "condition", "semaphore", "sigwait", "timed",
-                                        "timerfd",   "short",     "shared"};
+                                        "timerfd",   "short",     "shared",  "limit"};
 
 static enum way way;
 static int event, timer, ends[2];
@@ -63,6 +64,10 @@ static APART void await(void)
     case WAY_EVENTFD:
         if (read(event, &value, sizeof value) != sizeof value)
             exit(90);
+        break;
+    case WAY_LIMIT:
+        while (poll(&(struct pollfd){.fd = ends[0], .events = POLLIN}, 1, 10) == 0)
+            ;
         break;
     case WAY_PIPE:
         if (read(ends[0], &value, 1) != 1)
@@ -112,6 +117,7 @@ static APART void wake(void)
         if (write(event, &one, sizeof one) != sizeof one)
             exit(90);
         break;
+    case WAY_LIMIT:
     case WAY_PIPE:
         if (write(ends[1], "", 1) != 1)
             exit(90);

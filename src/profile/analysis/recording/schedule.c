@@ -474,6 +474,34 @@ static void make_holes(struct making *m)
     }
 }
 
+/* A time limit ends many calls, of which few are reported as ended so: timers run on any processor.
+ * Where all that are known lasted equally long, that is the limit of the calls at that place, which
+ * has ended all that lasted as long. */
+static void find_limits(struct making *m)
+{
+    enum { LEAST = 3, PART = 20 };
+    struct limit {
+        uint64_t least_ns, most_ns, calls;
+    } *limits = ARENA_NEW(&m->scratch, struct limit, m->r->nodes.len + 1);
+    for (int is_known = 1; is_known >= 0; is_known--)
+        for (size_t i = 0; i < m->waits.len; i++) {
+            struct made_wait *w = &m->waits.at[i];
+            struct limit *l = &limits[w->node == RECORDING_NONE ? m->r->nodes.len : w->node];
+            uint64_t lasted_ns = w->to_ns - w->from_ns;
+            if (w->kind != WAIT_POLL || w->node == RECORDING_NONE)
+                continue;
+            if (is_known && w->woken == RECORDING_WAKER_INTERRUPT && w->woke_ns > w->from_ns) {
+                lasted_ns = w->woke_ns - w->from_ns;
+                l->least_ns = !l->calls || lasted_ns < l->least_ns ? lasted_ns : l->least_ns;
+                l->most_ns = lasted_ns > l->most_ns ? lasted_ns : l->most_ns;
+                l->calls++;
+            } else if (!is_known && w->woken == RECORDING_WAKER_UNKNOWN && l->calls >= LEAST &&
+                       l->most_ns - l->least_ns <= l->most_ns / PART && lasted_ns >= l->least_ns) {
+                w->woken = RECORDING_WAKER_INTERRUPT;
+            }
+        }
+}
+
 /* Wakes by recorded threads were all reported, and others are not while another thread runs, or
  * none: so no thread of the job has ended a wait without a waker, and of locks a time has. */
 static void make_outside(struct making *m)
@@ -1046,6 +1074,8 @@ bool schedule_make(struct schedule *s, const struct recording *r, struct arena *
         make_wait(&m, &r->waits.at[i]);
         s->has_wakers |= r->waits.at[i].woken != RECORDING_WAKER_UNKNOWN;
     }
+    if (s->has_wakers)
+        find_limits(&m);
     if (s->has_wakers && !lost_wakes(r))
         make_outside(&m);
     sort_waits(&m);
