@@ -251,7 +251,8 @@ static void html_find_waits(struct html_data *d, const struct html_options *o)
         d->profile.io = &d->io;
     }
     if (!is_part && from->recording.parts.len < 2 && !o->view.session.recorded.by_label &&
-        schedule_make(&d->schedule, &from->recording, &d->arena, &why)) {
+        schedule_make(&d->schedule, &from->recording, recorded_spins(from, &d->session.functions),
+                      &d->arena, &why)) {
         schedule_find_path(&d->schedule, &d->path, &d->arena);
         d->profile.path = &d->path;
     }

@@ -55,7 +55,8 @@ static bool path_report(struct session *s, const struct path_request *r, struct 
     struct schedule schedule;
     struct schedule_path path;
     struct err why = {0};
-    if (!schedule_make(&schedule, recording, &s->arena, &why))
+    if (!schedule_make(&schedule, recording, recorded_spins(&s->recorded, &s->functions), &s->arena,
+                       &why))
         return err_set(e, "%s: %s", s->folder, why.line);
     schedule_find_path(&schedule, &path, &s->arena);
     double *self = ARENA_NEW(&s->arena, double, s->functions.len);
@@ -206,7 +207,8 @@ static bool what_if_report(struct session *s, const struct path_request *r, stru
     struct err why = {0};
     if (t.len > MOST_CHANGES)
         return err_set(e, "option '--if' may be given %d times", MOST_CHANGES);
-    if (!schedule_make(&schedule, &s->recorded.recording, &s->arena, &why))
+    if (!schedule_make(&schedule, &s->recorded.recording,
+                       recorded_spins(&s->recorded, &s->functions), &s->arena, &why))
         return err_set(e, "%s: %s", s->folder, why.line);
     uint32_t *bits = ARENA_NEW(&s->arena, uint32_t, s->functions.len + 1);
     for (uint32_t i = 0; i < t.len; i++)

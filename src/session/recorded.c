@@ -19,6 +19,7 @@
 #include "objfile/object.h"
 #include "profile/analysis/diagnosis.h"
 #include "profile/analysis/recording/excerpts.h"
+#include "profile/analysis/recording/schedule.h"
 #include "profile/analysis/summary.h"
 #include "base/sort.h"
 #include "profile/model/recording.h"
@@ -647,6 +648,14 @@ static const char *recorded_why_no_callers(const struct recording *r, const stru
 
 /* Sentences for the foot of a report, the most important first: too few samples, no calls, no
  * callers, then what is missing of each object, then what the recorder itself reported. */
+const bool *recorded_spins(struct recorded *r, const struct functions *f)
+{
+    struct object **files = ARENA_NEW(&r->arena, struct object *, r->space.len);
+    for (uint32_t i = 0; i < r->space.len; i++)
+        files[i] = r->space.objects[i].file;
+    return schedule_find_spins(&r->recording, files, f, r->space.function, &r->arena);
+}
+
 void recorded_take_notes(struct recorded *r, bool has_calls)
 {
     struct object *program =

@@ -134,11 +134,14 @@ MUST_CHECK bool recorded_resolve(struct recorded *r, const char *name,
                                  const struct recorded_options *o, struct functions *f,
                                  struct err *e);
 
-/* Adds to r->notes. */
 /* The frames of nodes where inlined functions are named; NULL where nodes are one frame each, as
  * nothing was inlined or they are not wanted. */
 const struct call_frames *recorded_frames(const struct recorded *r);
 
+/* Per node, whether its thread waits in a loop (schedule_find_spins). */
+const bool *recorded_spins(struct recorded *r, const struct functions *f);
+
+/* Adds to r->notes. */
 void recorded_take_notes(struct recorded *r, bool has_calls);
 void recorded_close(struct recorded *r);
 

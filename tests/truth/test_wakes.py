@@ -14,7 +14,7 @@ from parts import load_tests
 # Of each way, whether who woke whom is known: by a flag it is not, nor who has set a timer.
 WAYS = {"kill": True, "eventfd": True, "pipe": True, "flag": False, "condition": True, "semaphore": True,
         "sigwait": True, "timed": True, "timerfd": False, "short": False, "shared": True,
-        "limit": True}
+        "limit": True, "spin": False, "yield": False}
 BY_PTRACE = "semaphore", "shared", "pipe"  # which sees waits go on, and guesses who ended them
 
 
@@ -32,7 +32,7 @@ class Wakes(Time, unittest.TestCase):
         truths = self.truths()
         path = json.loads(self.monarc("path", "--json", self.recording))
         wall = json.loads(self.monarc("path", "--json", self.recording, "--if", "work=2x"))["wall"]
-        worker = max(path["threads"], key=lambda t: t["cpu_time"])
+        worker = next(t for t in path["threads"] if t["name"] == "worker")
         told = worker["path_time"] + path["path"]["unknown_time"] + path["path"]["polled_time"]
         waited, worked = truths["wait", "all"], truths["self", "work"]
         with sequential.scattering():

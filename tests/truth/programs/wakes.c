@@ -4,10 +4,12 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/timerfd.h>
 
 TRUTH_WORK(work)
@@ -25,11 +27,13 @@ enum way {
     WAY_SHORT,   /* a flag, in naps too short to be kept */
     WAY_SHARED,  /* a semaphore, between processes */
     WAY_LIMIT,   /* a pipe, in turns with a time limit */
+    WAY_SPIN,    /* a flag, without sleeping */
+    WAY_YIELD,   /* likewise, leaving the CPU to others */
     WAYS
 };
-static const char *const NAMES[WAYS] = {"kill",      "eventfd",   "pipe",    "flag",
-                                        "condition", "semaphore", "sigwait", "timed",
-                                        "timerfd",   "short",     "shared",  "limit"};
+static const char *const NAMES[WAYS] = {"kill",      "eventfd", "pipe",  "flag",    "condition",
+                                        "semaphore", "sigwait", "timed", "timerfd", "short",
+                                        "shared",    "limit",   "spin",  "yield"};
 
 static enum way way;
 static int event, timer, ends[2];
@@ -103,6 +107,14 @@ static APART void await(void)
         while (!flag)
             usleep(30);
         break;
+    case WAY_SPIN:
+        while (!flag)
+            __builtin_ia32_pause();
+        break;
+    case WAY_YIELD:
+        while (!flag)
+            sched_yield();
+        break;
     case WAY_SHARED: sem_wait(shared); break;
     default: sigwait(&set, &number);
     }
@@ -122,6 +134,8 @@ static APART void wake(void)
         if (write(ends[1], "", 1) != 1)
             exit(90);
         break;
+    case WAY_SPIN:
+    case WAY_YIELD:
     case WAY_FLAG:
     case WAY_SHORT: flag = 1; break;
     case WAY_TIMERFD: timerfd_settime(timer, 0, &soon, NULL); break;
@@ -141,6 +155,7 @@ static APART void wake(void)
 /* It goes on after the wake, so that its end says nothing, and sleeps while the others end. */
 static void *worker(void *unused)
 {
+    prctl(PR_SET_NAME, "worker");
     truth_self("work", work, 0.4);
     wake();
     sleep(60);

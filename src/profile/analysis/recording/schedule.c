@@ -67,6 +67,7 @@ struct made_wait {
     bool is_poll;          /* of one that a time has ended */
     bool is_retry;         /* likewise, and it went on in one that a thread has ended */
     bool is_turn;          /* the last poll of several */
+    bool is_left_out;      /* for a CPU, by a thread that only spun there */
     bool is_armed;         /* a time has ended it that any thread may have set */
     uint32_t woken, waker; /* as reported: enum recording_waker */
     uint64_t woke_ns;
@@ -320,7 +321,7 @@ static void make_wait(struct making *m, const struct recording_wait *wait)
 }
 
 /* A stretch that is no work of the thread's, without what is known of it: pieces of `least_ns` and
- * more. */
+ * more. Who spins does not need the CPU that it waits for. */
 static void make_hole(struct making *m, const struct made_wait *hole, uint64_t least_ns)
 {
     uint64_t from = hole->from_ns;
@@ -329,6 +330,10 @@ static void make_hole(struct making *m, const struct made_wait *hole, uint64_t l
                         m->waits.at[k].lane < hole->lane ||
                             (m->waits.at[k].lane == hole->lane && m->waits.at[k].to_ns <= from));
     while (from < hole->to_ns) {
+        while (hole->is_poll && at < m->known && m->waits.at[at].lane == hole->lane &&
+               m->waits.at[at].kind == WAIT_NO_CPU && m->waits.at[at].from_ns >= from &&
+               m->waits.at[at].to_ns <= hole->to_ns)
+            m->waits.at[at++].is_left_out = true;
         bool is_cut = at < m->known && m->waits.at[at].lane == hole->lane &&
                       m->waits.at[at].from_ns < hole->to_ns;
         uint64_t to = is_cut ? m->waits.at[at].from_ns : hole->to_ns;
@@ -434,7 +439,7 @@ static void make_holes(struct making *m)
     for (size_t i = 0; i < r->threads.len; i++)
         kind[i] = WAIT_ANY;
     for (size_t i = 0; i < r->samples.len; i++) {
-        enum wait_kind spins = schedule_spins_for(r, r->samples.at[i].node);
+        enum wait_kind spins = schedule_spins_for(s, r->samples.at[i].node);
         kind[r->samples.at[i].thread] = spins != WAIT_OTHER ? spins : kind[r->samples.at[i].thread];
     }
     for (size_t i = 0, row = 0; i < r->threads.len; i++) {
@@ -452,7 +457,7 @@ static void make_holes(struct making *m)
             ;
         for (; row < s->rows_len && s->rows[row].thread == i; row++) {
             const struct schedule_row *at = &s->rows[row];
-            bool is_spin = at->spun_ns > 0 && !(at->cpu_ns > 0);
+            bool is_spin = (at->spun_ns > 0 || hole.is_poll) && !(at->cpu_ns > 0);
             bool is_lost = s->has_ran && at->ran_ns < (double)r->slice_ns / 10 && !(at->cpu_ns > 0);
             if (is_spin || is_lost) {
                 hole.is_poll |= is_spin;
@@ -472,6 +477,11 @@ static void make_holes(struct making *m)
         if (hole.to_ns > hole.from_ns + least && (hole.is_poll || s->has_ran))
             make_hole(m, &hole, hole.rough_ns);
     }
+    size_t kept = 0;
+    for (size_t i = 0; i < m->waits.len; i++)
+        if (!m->waits.at[i].is_left_out)
+            m->waits.at[kept++] = m->waits.at[i];
+    m->waits.len = kept;
 }
 
 /* A time limit ends many calls, of which few are reported as ended so: timers run on any processor.
@@ -1052,11 +1062,12 @@ static bool lost_wakes(const struct recording *r)
 
 /* The order of steps matters: gaps need the rows and forks, causes need all waits, and points
  * need the causes. Several runs merged into one have no common clock, so they have no path. */
-bool schedule_make(struct schedule *s, const struct recording *r, struct arena *a, struct err *e)
+bool schedule_make(struct schedule *s, const struct recording *r, const bool *spins,
+                   struct arena *a, struct err *e)
 {
     struct making m = {.s = s, .r = r};
     bool has_waits = recording_covers_waits(r);
-    *s = (struct schedule){.recording = r, .has_gaps = has_waits && lost_waits(r)};
+    *s = (struct schedule){.recording = r, .spins = spins, .has_gaps = has_waits && lost_waits(r)};
     s->has_waits = has_waits && !s->has_gaps;
     s->has_ran = !s->has_waits || r->turns.len;
     if (!r->threads.len || !r->events.len || r->events.at[0].unit != RECORDING_UNIT_NS ||

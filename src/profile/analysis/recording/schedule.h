@@ -83,8 +83,12 @@ struct schedule_row {
     double room_ns, path_ns; /* of it the thread ran; of that, on the critical path */
 };
 
+struct functions;
+struct object;
+
 struct schedule {
     const struct recording *recording;
+    const bool *spins; /* per node (schedule_find_spins), or NULL */
     uint32_t event;
     bool has_waits;  /* they were recorded; else they are what samples leave free */
     bool has_wakers; /* who ended waits was reported */
@@ -102,10 +106,17 @@ struct schedule {
     uint32_t end;     /* the point at which the job ends */
 };
 
+/* Per node, whether a thread that is there waits for others in a loop, which looks like work: next
+ * to an instruction by which such loops leave the CPU to others (`pause`, `yield`), or in
+ * sched_yield(). `files`: per object of the recording; NULL elements: not to be had. */
+const bool *schedule_find_spins(const struct recording *r, struct object *const *files,
+                                const struct functions *functions, const uint32_t *function,
+                                struct arena *a);
+
 /* Fails if there is nothing to make one of. Waits are those of the run, and its samples of the
- * first event. */
-MUST_CHECK bool schedule_make(struct schedule *s, const struct recording *r, struct arena *a,
-                              struct err *e);
+ * first event. `spins`: NULL where the program's code is not to be had. */
+MUST_CHECK bool schedule_make(struct schedule *s, const struct recording *r, const bool *spins,
+                              struct arena *a, struct err *e);
 
 /* A piece of the critical path that is in one thread, without a cause within; what is open is a
  * piece of its own. */

@@ -69,7 +69,7 @@ void schedule_make_rows(struct schedule *s, struct arena *a)
     VEC(struct placed_sample) placed = {0};
     bool *spins = ARENA_NEW(a, bool, r->nodes.len + 1);
     for (uint32_t i = 1; i < r->nodes.len; i++)
-        spins[i] = schedule_spins_for(r, i) != WAIT_OTHER;
+        spins[i] = schedule_spins_for(s, i) != WAIT_OTHER;
     s->row_of = ARENA_NEW(a, uint32_t, r->samples.len + 1);
     for (uint32_t i = 0; i < r->samples.len; i++) {
         const struct recording_sample *sample = &r->samples.at[i];

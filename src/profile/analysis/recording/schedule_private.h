@@ -22,9 +22,9 @@ enum wait_kind {
 enum wait_kind schedule_wait_kind(const struct recording *r, uint32_t node);
 
 /* Whether a thread at that place spins until others are ready, which looks like work: in libraries
- * of OpenMP, until threads of its process are (WAIT_THREAD), in those of MPI until any is
- * (WAIT_PEER). WAIT_OTHER: it does not. */
-enum wait_kind schedule_spins_for(const struct recording *r, uint32_t node);
+ * of OpenMP and in loops of the program, until threads of its process are (WAIT_THREAD), in those
+ * of MPI until any is (WAIT_PEER). WAIT_OTHER: it does not. */
+enum wait_kind schedule_spins_for(const struct schedule *s, uint32_t node);
 
 /* CPU time by thread and slice, and from each sample to its row. Waits are samples too, and have
  * no row: they are off the CPU. */

@@ -1,6 +1,8 @@
-/* Which threads may end a wait, by the call that it is in. */
+/* Which threads may end a wait, by the call that it is in, or by the loop. */
 #include "arch/arch.h"
+#include "objfile/object.h"
 #include "profile/analysis/diagnosis.h"
+#include "profile/analysis/functions.h"
 #include "profile/analysis/recording/schedule_private.h"
 
 #include <string.h>
@@ -14,8 +16,91 @@ static bool wait_is_one_of(const char *name, const char *const *names)
     return false;
 }
 
-enum wait_kind schedule_spins_for(const struct recording *r, uint32_t node)
+static bool is_pause(const struct instruction *i)
 {
+    static const char *const PAUSES[] = {"pause", "tpause", "umwait", "yield", "wfe", "isb"};
+    size_t len = strcspn(i->text, " ");
+    for (size_t k = 0; k < sizeof PAUSES / sizeof *PAUSES; k++)
+        if (len == strlen(PAUSES[k]) && !memcmp(i->text, PAUSES[k], len))
+            return true;
+    return false;
+}
+
+/* Whether the innermost loop around an address, which ends with the first branch that goes back to
+ * it or further, has a pause. */
+static bool code_spins(struct disassembler *d, uint64_t address)
+{
+    enum { MOST = 128 }; /* bytes of a loop */
+    struct instruction i = {0};
+    uint64_t at = address, start = 0;
+    for (; !start && at < address + MOST; at += i.bytes) {
+        if (!disassemble(d, at, at + 16, &i) || !i.bytes || !strncmp(i.text, "ret", 3))
+            return false;
+        bool is_call = !strncmp(i.text, "call", 4) || !strncmp(i.text, "bl ", 3);
+        if (i.has_target && !is_call && i.target <= address && address - i.target < MOST)
+            start = i.target;
+    }
+    for (uint64_t end = at, in = start; start && in < end; in += i.bytes)
+        if (!disassemble(d, in, end, &i) || !i.bytes)
+            return false;
+        else if (is_pause(&i))
+            return true;
+    return false;
+}
+
+static bool is_yield_name(const char *name)
+{
+    return !strcmp(name + strspn(name, "_"), "sched_yield");
+}
+
+const bool *schedule_find_spins(const struct recording *r, struct object *const *files,
+                                const struct functions *functions, const uint32_t *function,
+                                struct arena *a)
+{
+    enum { NOT_YET, SPINS, WORKS };
+    bool *spins = ARENA_NEW(a, bool, r->nodes.len + 1);
+    struct arena scratch = {0};
+    uint8_t *known = ARENA_NEW(&scratch, uint8_t, r->nodes.len + 1);
+    struct disassembler *d = NULL;
+    uint32_t opened = RECORDING_NONE;
+    for (size_t i = 0; i < r->samples.len; i++) {
+        /* The innermost frame outside of the kernel, and whether the kernel interrupted it. */
+        uint32_t node = r->samples.at[i].node, inside = node;
+        bool is_there = true;
+        for (; inside; inside = r->nodes.at[inside].parent) {
+            const struct recording_node *n = &r->nodes.at[inside];
+            if (r->objects.at[n->object].kind != RECORDING_OBJECT_KERNEL)
+                break;
+            is_there &= n->address == RECORDING_KERNEL_FAULT;
+        }
+        uint32_t object = r->nodes.at[inside].object;
+        if (!inside || r->objects.at[object].kind != RECORDING_OBJECT_FILE)
+            continue;
+        if (!known[inside]) {
+            bool is_yield = function[inside] != NO_FUNCTION &&
+                            is_yield_name(functions->at[function[inside]].name);
+            if (is_there && object != opened) {
+                const char *why;
+                struct object *file = files[object];
+                disassembler_close(d);
+                d = file && object_has_code(file) ? disassembler_open(file, false, &why) : NULL;
+                opened = object;
+            }
+            bool is_loop = is_there && d && code_spins(d, r->nodes.at[inside].address);
+            known[inside] = is_yield || is_loop ? SPINS : is_there ? WORKS : NOT_YET;
+        }
+        spins[node] = known[inside] == SPINS;
+    }
+    disassembler_close(d);
+    arena_deinit(&scratch);
+    return spins;
+}
+
+enum wait_kind schedule_spins_for(const struct schedule *s, uint32_t node)
+{
+    const struct recording *r = s->recording;
+    if (s->spins && s->spins[node])
+        return WAIT_THREAD;
     /* What spins calls sched_yield() or polls: the library's own frame is a few above that. */
     enum { FRAMES = 12 };
     for (int i = 0; i < FRAMES && node; i++, node = r->nodes.at[node].parent) {
