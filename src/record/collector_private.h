@@ -110,7 +110,8 @@ struct collector {
     VEC(struct collected_delay) delays;
     VEC(struct recording_wait) waits;
     VEC(struct recording_creator) creators;
-    uint64_t shortest_wait_ns;                /* of those that are kept */
+    uint64_t shortest_wait_ns; /* of those that are kept */
+    bool reports_wakes;
     VEC(struct recording_resource) resources; /* what was waited for */
     VEC(struct recording_link) steps;
     struct map resource_of, step_of;

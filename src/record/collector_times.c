@@ -119,6 +119,11 @@ void collector_woken(struct collector *c, uint64_t until_ns, const struct collec
         w->woken = RECORDING_WAKER_OUTSIDE;
 }
 
+void collector_reports_wakes(struct collector *c)
+{
+    c->reports_wakes = true;
+}
+
 void collector_delayed(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
                        uint64_t ns)
 {
@@ -245,6 +250,7 @@ void collector_times_finish(struct collector *c, struct recording *out)
         for (size_t i = out->nodes.len; i < c->tally.nodes.len; i++)
             vec_push(&out->nodes, c->tally.nodes.at[i]);
     }
+    out->reports_wakes = c->reports_wakes;
     vec_copy(&out->waits, &c->waits);
     if (out->waits.len)
         qsort(out->waits.at, out->waits.len, sizeof *out->waits.at, times_by_thread);

@@ -33,6 +33,7 @@ class Run:
         self.parts = []
         # (slice, thread, ran, shared), (slice, threads, ns), (thread, from, length, node), (thread, creator)
         self.turns, self.parallel, self.waits, self.creators = [], [], [], []
+        self.reports_wakes = False  # also where no wake is known
         self.ranks = []  # (process, rank, size, local rank or None, launcher, host)
         self.resources, self.links = [], []  # (kind, process, address, name); see wait()
         # (thread, resource, node, is_write, calls, bytes, bytes of disks), six sums
@@ -141,7 +142,7 @@ class Run:
         for thread, creator in sorted(self.creators):
             creators.append(leb(thread - before, signed(creator - thread)))
             before = thread
-        if not any(len(w) > 4 for w in self.waits):
+        if not self.reports_wakes and not any(len(w) > 4 for w in self.waits):
             wakers = []
         for tag, items in (30, turns), (31, parallel), (32, waits), (34, wakers), (33, creators):
             if items:

@@ -290,6 +290,22 @@ class Path_(Job):
                 for name in "timer", "device", "unknown":
                     self.assertAlmostEqual(report["path"][name + "_time"], 0.801 if name == kind else 0)
 
+    def test_wakes_of_which_none_is_by_a_recorded_thread(self):
+        """Where the kernel reported them, no thread of the job has ended the wait; else who ran then is taken."""
+        for reports, cause in (False, "guessed"), (True, "none"):
+            self.setUp()
+            self.samples = []
+            one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 1000)
+            self.job.creators = [(two, one)]
+            self.job.reports_wakes = reports
+            self.waits(one, 0, 900, POLL)
+            self.runs(one, 900, 1000)
+            self.runs(two, 0, 1000, FACT)
+            steps, report = self.path()
+            self.assertEqual(report["path"]["wakers_recorded"], reports)
+            self.assertEqual("guessed" if "guessed" in [s[3] for s in steps] else "none", cause, steps)
+            self.assertAlmostEqual(report["path"]["unknown_time"], 0.9 if reports else 0, delta=0.02)
+
     def test_a_timer_that_others_may_have_set(self):
         """A timerfd belongs to whoever has it: what an interrupt has ended is no time of the thread's own."""
         self.samples = []

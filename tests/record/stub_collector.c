@@ -144,6 +144,11 @@ void collector_woken(struct collector *c, uint64_t until_ns, const struct collec
     (void)c, (void)until_ns, (void)wake;
 }
 
+void collector_reports_wakes(struct collector *c)
+{
+    (void)c;
+}
+
 void collector_delayed(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
                        uint64_t ns)
 {

@@ -182,6 +182,7 @@ static void read_waker(struct recording_reader *from)
         from->in.failed = true;
         return;
     }
+    r->reports_wakes = true;
     struct recording_wait *w = &r->waits.at[from->wakers++];
     w->woken = woken;
     if (woken >= RECORDING_WAKER_SOFT)

@@ -207,14 +207,6 @@ static void write_waker(struct recording_writer *to, size_t i)
         write_put(to, w->woke_ns);
 }
 
-static bool write_has_wakers(const struct recording *r)
-{
-    for (size_t i = 0; i < r->waits.len; i++)
-        if (r->waits.at[i].woken)
-            return true;
-    return false;
-}
-
 /* The records that have no table of fields. */
 static void write_by_hand(struct recording_writer *to, uint32_t tag)
 {
@@ -234,7 +226,7 @@ static void write_by_hand(struct recording_writer *to, uint32_t tag)
             write_labelled(to);
         break;
     case RECORDING_TAG_WAKERS:
-        if (write_has_wakers(r))
+        if (r->reports_wakes)
             write_list(to, tag, r->waits.len, write_waker);
         break;
     default: break; /* tests/profile/format asks for each */

@@ -396,9 +396,11 @@ struct recording {
     VEC(struct recording_label) labels;
     VEC(struct recording_label_set) label_sets; /* [0] is empty, if there are any */
 
-    uint16_t machine; /* EM_... of <elf.h> */
-    uint32_t method;  /* enum recording_method */
-    uint32_t rate;    /* requested samples per second and thread; 0: none */
+    bool reports_wakes; /* in `waits`: the kernel reported them, if only that no thread here woke
+                           any */
+    uint16_t machine;   /* EM_... of <elf.h> */
+    uint32_t method;    /* enum recording_method */
+    uint32_t rate;      /* requested samples per second and thread; 0: none */
     uint32_t cpus;
     uint64_t start_real_ns;      /* since 1970 */
     uint64_t length_ns;          /* wall time */

@@ -412,6 +412,7 @@ static void merge_turns(struct recording_merging *m)
 static void merge_waits(struct recording_merging *m)
 {
     size_t first = m->into->waits.len;
+    m->into->reports_wakes |= m->from->reports_wakes;
     merge_list(m, RECORDING_LIST_WAITS);
     for (size_t i = first; i < m->into->waits.len; i++)
         if (m->into->waits.at[i].woken >= RECORDING_WAKER_SOFT)

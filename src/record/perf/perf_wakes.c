@@ -121,6 +121,8 @@ void perf_wakes_pace(struct perf_source *s, uint64_t now_ns)
 
 void perf_wakes_finish(struct perf_source *s)
 {
+    if (s->waking != RECORDING_NONE)
+        collector_reports_wakes(s->collector);
     if (s->lost_wakes)
         collector_lose(s->collector, RECORDING_LOST_OTHER, LOST_WAKES, s->lost_wakes, 0);
 }

@@ -353,6 +353,7 @@ CASE(test_every_record)
 {
     struct recording r = full_run();
     struct writer w = written(&r);
+    r.reports_wakes = true;
     r.waits.at[0].woken = RECORDING_WAKER_THREAD;
     for (size_t i = 0; i < recording_records_len; i++)
         assert_ptr_equal(recording_record_of(recording_records[i].tag), &recording_records[i]);

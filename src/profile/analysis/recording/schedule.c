@@ -1081,10 +1081,9 @@ bool schedule_make(struct schedule *s, const struct recording *r, const bool *sp
     make_forks(&m);
     sort_lanes(&m);
     find_timers(&m);
-    for (size_t i = 0; i < r->waits.len && s->has_waits; i++) {
+    s->has_wakers = s->has_waits && r->reports_wakes;
+    for (size_t i = 0; i < r->waits.len && s->has_waits; i++)
         make_wait(&m, &r->waits.at[i]);
-        s->has_wakers |= r->waits.at[i].woken != RECORDING_WAKER_UNKNOWN;
-    }
     if (s->has_wakers)
         find_limits(&m);
     if (s->has_wakers && !lost_wakes(r))
