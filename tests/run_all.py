@@ -464,15 +464,18 @@ def run_all(args, programs, seed, account):
             return Outcome(Tally(skips=[("all", f"it was not begun within {args.seconds:.0f} s")]))
         return run(program, seed)
 
-    for program in programs:  # first, as what waits for the others might be left out
-        if not program.is_parallel:
-            account(program, run_in_time(program))
-    together = [program for program in programs if program.is_parallel]
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        ends = {pool.submit(run_in_time, program): program for program in
-                sorted(together, key=lambda program: -program.priority)}
-        for end in concurrent.futures.as_completed(ends):
-            account(ends[end], end.result())
+    for is_parallel in False, True:  # alone first, as what waits for the others might be left out
+        some = [program for program in programs if program.is_parallel == is_parallel]
+        with concurrent.futures.ThreadPoolExecutor(args.jobs if is_parallel else 1) as pool:
+            ends = {pool.submit(run_in_time, program): program for program in
+                    sorted(some, key=lambda program: -program.priority if is_parallel else 0)}
+            waiting = set(ends)
+            while waiting:
+                # Python answers a signal here, but does not wake up for one that another thread took, or that came
+                # just before the wait.
+                ended, waiting = concurrent.futures.wait(waiting, 1, concurrent.futures.FIRST_COMPLETED)
+                for end in ended:
+                    account(ends[end], end.result())
 
 
 def run_again(args, programs, outcomes):
