@@ -231,6 +231,10 @@ class Truth(Case):
         self.assertNotIn("[lock-held-waiting]", text)
         self.assertRegex(text, r"  found   for (g_outer, g_cache_lock|g_cache_lock, g_outer)\n")
         text = monarc("waits", self.dir / "r.monarc").stdout.decode()
+        self.assertRegex(text, r"^deadlock of g_\w+, g_\w+; \d\.\d+ s of waiting, all threads together: "
+                               r"\d\.\d+ s for mutex g_")
+        path = monarc("path", self.dir / "r.monarc").stdout.decode()
+        self.assertRegex(path, r"^deadlock of g_\w+, g_\w+; \d\.\d+ s from start to end")
         self.assertRegex(text, r"(?m)^Deadlock mutex g_\w+, mutex g_\w+: their holders wait for each other$")
         text = monarc("flat", self.dir / "r.monarc").stdout.decode()
         self.assertRegex(text, r"^deadlock of (g_outer, g_cache_lock|g_cache_lock, g_outer); "

@@ -145,9 +145,7 @@ static const char *answer_share(const struct summary *s, struct names *names,
     return arena_printf(a, "%s%.0f%s %% %s%s", whole.before, 100 * share, about, where, called);
 }
 
-/* "deadlock of g_cache, g_log; ", if threads waited in a circle: for locks, of which some have
- * names. */
-static const char *answer_deadlock(const struct recording *r, struct arena *a)
+const char *answer_deadlock(const struct recording *r, struct arena *a)
 {
     enum { MOST_NAMED = 3 };
     const char *named[MOST_NAMED], *list = "";

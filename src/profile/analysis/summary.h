@@ -149,6 +149,10 @@ struct summary {
 void summary_count(struct summary *s, const struct profile *p, const struct attribution *t,
                    const struct graph *g);
 
+/* "deadlock of g_cache, g_log; ", if threads waited in a circle, for locks of which some have
+ * names; else "". First lines begin with it. */
+const char *answer_deadlock(const struct recording *r, struct arena *a);
+
 /* Then its answer, which lives in `a`. `objects` are by function.object, with NULL elements. */
 struct names;
 void summary_answer(struct summary *s, const struct attribution *t, struct names *names,

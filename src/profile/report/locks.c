@@ -587,11 +587,15 @@ static void put_answer(struct out *out, const struct locks *t)
                 t->has_total ? "" : "No waits were recorded: monarc run --off-cpu does that\n");
         return;
     }
+    /* Others wait for the deadlock's threads, which are no answer. */
     for (size_t i = 0; i < t->len; i++)
-        if (!most || t->rows[i].ns > most->ns)
+        if ((!t->deadlocks || t->rows[i].deadlock) && (!most || t->rows[i].ns > most->ns))
             most = &t->rows[i];
-    if (t->deadlocks)
-        out_printf(out, "%" PRIu32 " deadlock%s; ", t->deadlocks, t->deadlocks == 1 ? "" : "s");
+    if (t->summary->run) {
+        struct arena scratch = {0};
+        text_name(out, answer_deadlock(t->summary->run->recording, &scratch));
+        arena_deinit(&scratch);
+    }
     out_printf(out, "%.3f s of waiting, all threads together", seconds(t->waited_ns));
     if (most && most->ns) {
         out_printf(out, ": %.3f s for ", seconds(most->ns));

@@ -185,6 +185,9 @@ static void path_answer(struct out *out, const struct path_report *t, double all
     const struct recording *r = t->schedule->recording;
     uint32_t *order = path_order(ROWS * r->threads.len, path_by_time, t->path);
     const char *before = ": ";
+    struct arena scratch = {0};
+    text_name(out, answer_deadlock(r, &scratch));
+    arena_deinit(&scratch);
     out_printf(out, "%.3f s from start to end", all / 1e9);
     for (size_t i = 0; i < ROWS * r->threads.len && i < NAMED && all > 0; i++) {
         double ns = path_row_ns(t->path, order[i]);
