@@ -571,6 +571,17 @@ static bool pprof_begins(struct bytes message, bool is_cut)
     return (types || fields == ENOUGH) && (!in.failed || is_cut);
 }
 
+/* Letters and digits are numbers and types of fields, too, so that text can look like a message.
+ * But all messages of a profile begin with small numbers, which are control characters. */
+static bool pprof_may_be_text(struct bytes first)
+{
+    enum { ENOUGH = 64 };
+    for (size_t i = 0; i < first.len && i < ENOUGH; i++)
+        if (first.at[i] < ' ' && !strchr("\t\n\f\r", first.at[i] ? first.at[i] : 1))
+            return false;
+    return true;
+}
+
 /* Unpacks up to 16 KiB of a packed file. A bare one is known by its fields; as most writers begin
  * with a type, a short one that does may be cut off. */
 bool pprof_probe(struct bytes first)
@@ -578,7 +589,8 @@ bool pprof_probe(struct bytes first)
     enum { MOST = 1 << 14 };
     struct pprof_bytes head = {0};
     if (!pprof_is_packed(first))
-        return first.len && pprof_begins(first, first.at[0] == 0x0a || first.len >= MOST);
+        return first.len && !pprof_may_be_text(first) &&
+               pprof_begins(first, first.at[0] == 0x0a || first.len >= MOST);
     (void)pprof_unpack(first, MOST, &head);
     bool is_one = head.all.len && pprof_begins((struct bytes){head.all.at, head.all.len}, true);
     vec_free(&head.all);

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "cases.h"
 #include "profile/import/import.h"
+#include "seeds.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -70,4 +71,29 @@ CASE(other_files_are_none)
     (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_null(importer_of((struct bytes){(const uint8_t *)others[i], strlen(others[i])}));
+}
+
+/* Stacks of short names look like fields of a message for a while. */
+CASE(folded_stacks_are_nothing_else)
+{
+    enum { FILES = 3000, ROOM = 1 << 15 };
+    struct draws d = draws_of("folded stacks");
+    char *text = malloc(ROOM);
+    (void)state;
+    for (int i = 0; i < FILES; i++) {
+        size_t len = (size_t)sprintf(text, "%c;%c 1\n", (int)('a' + draws_below(&d, 26)),
+                                     (int)('A' + draws_below(&d, 26)));
+        size_t end = draws_below(&d, 4) ? 200 : ROOM - 64;
+        while (len < end) {
+            for (uint64_t frames = 1 + draws_below(&d, 9); frames; frames--)
+                len += (size_t)sprintf(text + len, "%c%s",
+                                       (int)("aAgz"[draws_below(&d, 4)] + draws_below(&d, 8)),
+                                       frames > 1 ? ";" : "");
+            len += (size_t)sprintf(text + len, " %d\n", (int)draws_below(&d, 100));
+        }
+        const struct importer *found = importer_of((struct bytes){(const uint8_t *)text, len});
+        if (!found || strcmp(found->name, "folded") != 0)
+            fail_msg("%.80s... is taken for %s", text, found ? found->name : "nothing");
+    }
+    free(text);
 }
