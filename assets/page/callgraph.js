@@ -7,7 +7,7 @@
  * several layers pass through places of their own. A label that has no room is left out: the tip of
  * its edge says the same. */
 
-const GRAPH = { wide: 170, high: 40, across: 22, between: 34, inner: 26, most: 300, enough: [25, 20, 16, 12], more: 15, hottest: 8, above: 5, rounds: 8, cycle: 30, readable: 0.6,
+const GRAPH = { wide: 170, high: 40, across: 22, between: 34, inner: 26, most: 300, enough: [[25, 8], [20, 8], [16, 8], [12, 8], [12, 4], [12, 0]], more: 15, above: 5, rounds: 8, cycle: 30, readable: 0.6,
     recognizable: 0.3, legible: 0.85, atOnce: 150, leastEdge: 0.002 };
 
 function callsMade() {
@@ -39,15 +39,15 @@ function visibleFunctions(options) {
     const most = options.share === undefined ? options.first : GRAPH.most;
     const shown = list.slice(0, most);
     if (options.share === undefined && list.length > most)
-        shown.push(...hottestOthers(new Set(shown)));
+        shown.push(...hottestOthers(new Set(shown), options.hottest));
     return { list: shown, cut: list.length - shown.length };
 }
 
-/* The hottest functions that are not among the largest, and of all the heaviest callers up to one that is there: a
+/* `most` of the hottest functions, which may not be among the largest, and of all the heaviest callers up to one that is there: a
  * function without callers would look like a beginning. */
-function hottestOthers(shown) {
+function hottestOthers(shown, most) {
     const { self, measured } = page.functions, { callersOf, caller, self: arcSelf, children } = page.arcs, more = new Set();
-    const hottest = Array.from({ length: measured }, (_, i) => i).sort((l, r) => self[r] - self[l]).slice(0, GRAPH.hottest).filter(one => self[one] > 0);
+    const hottest = Array.from({ length: measured }, (_, i) => i).sort((l, r) => self[r] - self[l]).slice(0, most).filter(one => self[one] > 0);
     const heaviestCaller = (at, way) => {
         let best = -1;
         for (let k = callersOf.start[at]; k < callersOf.start[at + 1]; k++) {
@@ -227,9 +227,9 @@ function withoutChains(list, calls, clusterOf, longEnough) {
 }
 
 /* What the picture has at first: so many functions or some more, without those that are but on the way. */
-function firstPicture(options, enough) {
+function firstPicture(options, enough, hottest) {
     for (let first = enough + 5; ; first += GRAPH.more) {
-        const found = visibleFunctions({ ...options, first });
+        const found = visibleFunctions({ ...options, first, hottest });
         const { calls, callees } = visibleCalls(found.list), clusterOf = clustersOf(found.list, callees);
         const main = withoutTrifles(calls, GRAPH.leastEdge), least = Math.min(enough, found.list.length);
         const short = [2, 4, 8, Infinity].map(length => withoutChains(found.list, main, clusterOf, found.cut ? 2 : length)).find(one => one.list.length >= least);
@@ -667,8 +667,8 @@ const laidOut = shown => ({ shown, layout: shown.list.length ? layOut(shown) : n
 /* At first as many functions as can be read when all are in sight. */
 function firstLayout(options, room) {
     let first;
-    for (const enough of GRAPH.enough) {
-        first = laidOut(firstPicture(options, enough));
+    for (const [enough, hottest] of GRAPH.enough) {
+        first = laidOut(firstPicture(options, enough, hottest));
         const extent = first.layout && extentOf(new Set(first.layout.boxes.values()));
         if (!extent || Math.min(room.wide / extent.wide, room.high / extent.high) >= GRAPH.legible)
             break;
