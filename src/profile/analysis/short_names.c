@@ -646,27 +646,26 @@ static const char *short_lambdas(const char *name, struct arena *a)
     if (!lambda && !clang)
         return name;
     while (*name) {
-        bool is_gcc = !strncmp(name, open, sizeof open - 1);
-        bool is_plain = !strncmp(name, plain, sizeof plain - 1);
-        bool is_clang = !strncmp(name, "::$_", 4) && name[4] >= '0' && name[4] <= '9';
-        size_t parameters = sizeof open - 1;
-        for (int depth = 1; is_gcc && name[parameters] && depth && parameters < MOST_PARAMETERS;
-             parameters++)
-            depth += (name[parameters] == '(') - (name[parameters] == ')');
-        const char *number = is_plain ? name + sizeof plain - 1
-                             : is_gcc ? name + parameters + 1
-                                      : name + 4;
-        size_t digits = is_plain || is_gcc || is_clang ? strspn(number, "0123456789") : 0;
-        is_gcc |= is_plain;
-        is_gcc &= number[-1] == '#' && digits && number[digits] == '}';
-        is_clang &= !strncmp(number + digits, call, sizeof call - 1) && digits < 9;
-        if (!is_gcc && !is_clang) {
+        bool is_clang = !strncmp(name, "::$_", 4);
+        const char *number = is_clang ? name + 4 : NULL;
+        if (!strncmp(name, plain, sizeof plain - 1)) {
+            number = name + sizeof plain - 1;
+        } else if (!strncmp(name, open, sizeof open - 1)) {
+            const char *at = name + sizeof open - 1, *last = at + MOST_PARAMETERS;
+            for (int depth = 1; *at && depth && at < last; at++)
+                depth += (*at == '(') - (*at == ')');
+            number = *at == '#' ? at + 1 : NULL;
+        }
+        size_t digits = number ? strspn(number, "0123456789") : 0;
+        const char *end = digits ? number + digits : name;
+        if (!digits || digits > 9 ||
+            (is_clang ? strncmp(end, call, sizeof call - 1) != 0 : *end != '}')) {
             *to++ = *name++;
             continue;
         }
-        unsigned long counted = strtoul(number, NULL, 10) + is_clang;
-        to += sprintf(to, is_clang ? "::{lambda#%lu}" : "{lambda#%lu}", counted);
-        name = number + digits + is_gcc;
+        to += sprintf(to, is_clang ? "::{lambda#%lu}" : "{lambda#%lu}",
+                      strtoul(number, NULL, 10) + is_clang);
+        name = end + !is_clang;
         name += strncmp(name, call, sizeof call - 1) ? 0 : sizeof call - 1;
     }
     *to = '\0';
