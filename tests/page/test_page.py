@@ -156,12 +156,12 @@ int main(void) { for (int i = 0; i < 25; i++) handle_request(); return 0; }
 
 
 def slow_build(folder):
-    """make that runs one program for 3 s of CPU time, and others for hardly any: a hundredth of that is a lot for them."""
+    """make that runs one program for 3 s of CPU time, and others for so little that they are short, but have samples."""
     folder.mkdir()
     Path(folder, "spin.c").write_text(SPINNING)
     for program in ("quick", "slow"):
         subprocess.run(["cc", "-g", "-O0", "-o", program, "spin.c"], cwd=folder, check=True)
-    Path(folder, "Makefile").write_text("all: slow a b c d\nslow:\n\t./slow 3\n" + "".join(f"{name}:\n\t./quick 0\n" for name in "abcd") + ".PHONY: slow\n")
+    Path(folder, "Makefile").write_text("all: slow a b c d\nslow:\n\t./slow 3\n" + "".join(f"{name}:\n\t./quick 0.01\n" for name in "abcd") + ".PHONY: slow\n")
     if monarc("run", "--no-report", "-o", "make.monarc", "make", "-s", "-j2", cwd=folder).returncode:
         return None
     return entry("make.html", "make.monarc", cwd=folder, flat=monarc_json("flat", "--all", "make.monarc", cwd=folder),
