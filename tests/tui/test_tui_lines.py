@@ -211,9 +211,8 @@ class Lines(Case):
         screen = self.screen(*arguments, folder=folder, **WIDE)
         screen.press("4", "Enter")
         self.assertNotIn("CHANGED", screen.wait("source$"))
-        (before, now), = self.base_of(screen, 3)  # square()
-        self.assertGreater(before, 15)
-        self.assertGreater(now, 15)
+        (before, now), = self.base_of(screen, 3)  # square(): a sixth of the time or more, and 0 where its line is not found
+        self.assertGreater(min(before, now), 5)
         change(folder / "inlined.c", "/* a line more */\n" + PROGRAM)
         os.utime(folder / "inlined.c", (at + 150, at + 150))
         os.utime(folder / "new.gmon", (at + 200, at + 200))
