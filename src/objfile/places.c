@@ -401,6 +401,20 @@ struct positions {
     void *context;
 };
 
+/* Compilers know functions by linkage names, and those that have none by their own name, without
+ * what is around them (owners.c). */
+static const char *position_function(const char *name)
+{
+    const char *own = name;
+    int depth = 0;
+    for (const char *at = name; at && *at; at++) {
+        depth += (strchr("<({", *at) != NULL) - (strchr(">)}", *at) && at > name && at[-1] != '-');
+        if (!depth && at[0] == ':' && at[1] == ':' && at[2])
+            own = at + 2;
+    }
+    return own;
+}
+
 /* From the innermost function outwards: each call's place is in the function around it. The tables
  * are those of the unit that the walk is in, and so in memory. */
 static void positions_visit_row(const struct object_place *place, void *context)
@@ -417,7 +431,7 @@ static void positions_visit_row(const struct object_place *place, void *context)
     uint32_t scope = place->inlining;
     while (s && scope != NO_SCOPE && position.len < MOST_POSITION_FRAMES) {
         bool is_inlined = s->scopes.at[scope].is_inlined;
-        frame.function = frame_function(p->o, s, scope);
+        frame.function = position_function(frame_function(p->o, s, scope));
         frame.declared = scope_declared(s, scope);
         frames[position.len++] = frame;
         if (!is_inlined)

