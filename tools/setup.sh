@@ -46,7 +46,7 @@ missing_packages() {
 # Waits for another apt to end, as it is at work on a machine that has just started.
 apt_get() {
     attempts=0
-    until $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" >"$log" 2>&1; do
+    until $as_root env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" >"$log" 2>&1; do
         attempts=$((attempts + 1))
         if [ "$attempts" -ge 60 ] || ! grep -qE 'Could not get lock|Unable to acquire the dpkg frontend lock' "$log"; then
             return 1

@@ -496,6 +496,15 @@ static void recorded_measure(struct recorded *r, const struct functions *f, bool
     stacks_measure_between(t, &r->space, f, frames, &r->choice, weights, &r->arena);
 }
 
+/* Of the objects by number; NULL elements: not to be had. */
+static struct object **recorded_object_files(struct recorded *r)
+{
+    struct object **files = ARENA_NEW(&r->arena, struct object *, r->space.len);
+    for (uint32_t i = 0; i < r->space.len; i++)
+        files[i] = r->space.objects[i].file;
+    return files;
+}
+
 /* Reads from top to bottom as the picture above: periods, choice, files, functions, weights,
  * stacks, summary. */
 bool recorded_resolve(struct recorded *r, const char *name, const struct recorded_options *o,
@@ -541,16 +550,13 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
         summary_set_profiler_aside(&r->weights, &r->space, f);
     if (o->names_inlined) {
         /* Adds the inlined functions of all nodes to the table. */
-        struct object **files = ARENA_NEW(&r->arena, struct object *, r->space.len);
         struct functions *found = ARENA_NEW(&r->arena, struct functions, 1);
-        for (uint32_t i = 0; i < r->space.len; i++)
-            files[i] = r->space.objects[i].file;
         *found = *f;
         named_frames_make(&r->named,
                           &(struct call_frames_input){.recording = &r->recording,
                                                       .functions = found,
                                                       .function = r->space.function,
-                                                      .files = files,
+                                                      .files = recorded_object_files(r),
                                                       .is_piece = r->space.is_piece},
                           &r->arena);
         *f = r->named.functions;
@@ -646,16 +652,14 @@ static const char *recorded_why_no_callers(const struct recording *r, const stru
     return "callers are unknown: record with stacks, compile with -fno-omit-frame-pointer";
 }
 
-/* Sentences for the foot of a report, the most important first: too few samples, no calls, no
- * callers, then what is missing of each object, then what the recorder itself reported. */
 const bool *recorded_spins(struct recorded *r, const struct functions *f)
 {
-    struct object **files = ARENA_NEW(&r->arena, struct object *, r->space.len);
-    for (uint32_t i = 0; i < r->space.len; i++)
-        files[i] = r->space.objects[i].file;
-    return schedule_find_spins(&r->recording, files, f, r->space.function, &r->arena);
+    return schedule_find_spins(&r->recording, recorded_object_files(r), f, r->space.function,
+                               &r->arena);
 }
 
+/* Sentences for the foot of a report, the most important first: too few samples, no calls, no
+ * callers, then what is missing of each object, then what the recorder itself reported. */
 void recorded_take_notes(struct recorded *r, bool has_calls)
 {
     struct object *program =

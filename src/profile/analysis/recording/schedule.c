@@ -484,28 +484,33 @@ static void make_holes(struct making *m)
     m->waits.len = kept;
 }
 
-/* A time limit ends many calls, of which few are reported as ended so: timers run on any processor.
- * Where all that are known lasted equally long, that is the limit of the calls at that place, which
- * has ended all that lasted as long. */
+/* A time limit ends many calls, of which few or none are reported as ended so: timers run on any
+ * processor. Where all that are known lasted equally long, that is the limit of the calls at that
+ * place, which has ended all that lasted as long; and where none is known, but all that no thread
+ * of the job has ended lasted equally long. */
 static void find_limits(struct making *m)
 {
     enum { LEAST = 3, PART = 20 };
+    enum pass { REPORTED, OTHERS, DECIDE, PASSES };
     struct limit {
         uint64_t least_ns, most_ns, calls;
+        bool is_reported;
     } *limits = ARENA_NEW(&m->scratch, struct limit, m->r->nodes.len + 1);
-    for (int is_known = 1; is_known >= 0; is_known--)
+    for (enum pass pass = REPORTED; pass < PASSES; pass++)
         for (size_t i = 0; i < m->waits.len; i++) {
             struct made_wait *w = &m->waits.at[i];
-            struct limit *l = &limits[w->node == RECORDING_NONE ? m->r->nodes.len : w->node];
-            uint64_t lasted_ns = w->to_ns - w->from_ns;
             if (w->kind != WAIT_POLL || w->node == RECORDING_NONE)
                 continue;
-            if (is_known && w->woken == RECORDING_WAKER_INTERRUPT && w->woke_ns > w->from_ns) {
-                lasted_ns = w->woke_ns - w->from_ns;
+            struct limit *l = &limits[w->node];
+            bool is_reported = w->woken == RECORDING_WAKER_INTERRUPT && w->woke_ns > w->from_ns;
+            bool is_other = w->woken == RECORDING_WAKER_UNKNOWN;
+            uint64_t lasted_ns = (is_reported ? w->woke_ns : w->to_ns) - w->from_ns;
+            if (pass == REPORTED ? is_reported : pass == OTHERS && is_other && !l->is_reported) {
+                l->is_reported |= is_reported;
                 l->least_ns = !l->calls || lasted_ns < l->least_ns ? lasted_ns : l->least_ns;
                 l->most_ns = lasted_ns > l->most_ns ? lasted_ns : l->most_ns;
                 l->calls++;
-            } else if (!is_known && w->woken == RECORDING_WAKER_UNKNOWN && l->calls >= LEAST &&
+            } else if (pass == DECIDE && is_other && l->calls >= LEAST &&
                        l->most_ns - l->least_ns <= l->most_ns / PART && lasted_ns >= l->least_ns) {
                 w->woken = RECORDING_WAKER_INTERRUPT;
             }
