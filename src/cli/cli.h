@@ -45,6 +45,9 @@ struct terminal {
     int screen;  /* what `out` wrote to before */
 };
 
+/* COLUMNS, if it is set to a number; then the terminal's; 0: there is none. */
+int terminal_columns(const struct out *out);
+
 /* Starts the pager, if there is to be one: `out`, still empty, writes to it until terminal_end(),
  * which waits for the user to leave it. Leaving early is no error. On a terminal the head of the
  * report, which ends in the first empty line, folds at its width (out_prose()); in a pipe each
@@ -53,8 +56,8 @@ void terminal_start(struct terminal *t, const struct print_options *o, struct ou
 void terminal_end(struct terminal *t, struct out *out);
 
 /* Prints the table of `in`, whose style is filled in. The format must be one of the table's. Writes
- * nothing but that to `out`. The width is the terminal's, at least 80 columns; 0, without a limit,
- * if the report is wide. */
+ * nothing but that to `out`. The width is the terminal's, or that which an `out` in memory brings,
+ * at least 80 columns; 0, without a limit, if the report is wide. */
 void print_report(enum report_table table, struct report_input *in, const struct print_options *o,
                   struct out *out);
 
@@ -76,6 +79,7 @@ struct view_options {
 struct view_addition {
     void (*write)(const struct session *s, void *context, struct out *out);
     void *context;
+    int rows; /* of the terminal, that the report and what is below it are to fit; 0: any */
 };
 
 /* A command on a program and its profiles, from its arguments to its report. */

@@ -204,7 +204,7 @@ static uint64_t count_branches(const struct source_inputs *s)
  * user acts on come first and last: nothing between them needs to be read if the share is high. */
 static void optimize_text(const struct optimize_written *w, struct out *out)
 {
-    enum { FEW_SAMPLES = 2000 }; /* with 880, zstd gained half of what it gained with 16,600 */
+    enum { TOO_FEW = 2000 }; /* with 880, zstd gained half of what it gained with 16,600 */
     const struct optimize_request *r = w->request;
     const struct source_inputs *s = w->inputs;
     const struct source_mapping *m = &s->mapping;
@@ -240,8 +240,7 @@ static void optimize_text(const struct optimize_written *w, struct out *out)
                        percent(m->mapped, m->samples + s->elsewhere),
                        percent(m->mapped, m->samples));
         /* What no sample hit is made small and slow. Branches and counters need no hint. */
-        if (m->samples > 0 && m->samples < FEW_SAMPLES && !s->measured.branches.len &&
-            !s->coverage_len)
+        if (m->samples > 0 && m->samples < TOO_FEW && !s->measured.branches.len && !s->coverage_len)
             out_printf(out,
                        "only %.0f samples: code without a sample counts as cold; run longer, or "
                        "with 'monarc run -r 10000'\n",

@@ -34,6 +34,7 @@ struct flat_request {
     bool by_object, by_thread, by_process;
     bool wants_inlines;
     struct option_list base;
+    const struct view_addition *addition; /* or NULL */
 };
 
 /* Tables by object, thread and process need a recording, as does --inlines; flat_report() says
@@ -71,6 +72,46 @@ static bool flat_leaves_out_idle(const struct session *s, const struct view_opti
            !o->filter.only_own && (!o->rules.has_sort || o->rules.sort == BY_SELF);
 }
 
+/* The table, with what text says of it beside. */
+static void flat_fill(struct flat *table, struct session *s, const struct flat_request *r,
+                      const struct view_rules *rules)
+{
+    const struct filter *filter = &r->view.filter;
+    bool is_chosen = filter->focus.len || filter->ignore.len || filter->places.len ||
+                     filter->only_own || rules->has_sort;
+    flat_make(table, &s->summary, &s->graph, &s->names, rules, &s->arena);
+    if (!is_chosen && !r->base.len)
+        flat_find_own(table, &s->functions, session_objects(s));
+    if (!r->view.print.format)
+        flat_locate(table, &s->functions, session_objects(s));
+}
+
+/* As many functions as the terminal has room for beside the head, the legend and what is added
+ * below: the lines of a report with few of them are counted. */
+static void flat_fit(struct session *s, const struct flat_request *r, struct view_rules *rules,
+                     const struct out *screen)
+{
+    enum { FEW = 5, MOST = 30 };
+    const struct view_addition *addition = r->addition;
+    struct flat table;
+    struct report_input in = {.names = &s->names, .flat = &table};
+    struct out text;
+    int lines = 1; /* where the shell asks again */
+    rules->limit = addition->rows ? FEW : MOST;
+    if (!addition->rows)
+        return;
+    flat_fill(&table, s, r, rules);
+    out_init(&text, -1);
+    text.columns = terminal_columns(screen);
+    print_report(REPORT_FLAT, &in, &r->view.print, &text);
+    addition->write(s, addition->context, &text);
+    for (size_t i = 0; i < text.len; i++)
+        lines += text.at[i] == '\n';
+    out_deinit(&text);
+    while (rules->limit < MOST && lines++ < addition->rows)
+        rules->limit++;
+}
+
 /* The table is made also if the base could not be opened, which costs little and keeps one way
  * out. */
 static bool flat_print_functions(struct session *s, const struct flat_request *r, struct out *out,
@@ -85,14 +126,9 @@ static bool flat_print_functions(struct session *s, const struct flat_request *r
     if (!has_base && flat_leaves_out_idle(s, &r->view))
         rules.idle_percent = IDLE_PERCENT;
     own_by_total(&r->view, &rules);
-    flat_make(&table, &s->summary, &s->graph, &s->names, &rules, &s->arena);
-    const struct filter *filter = &r->view.filter;
-    bool is_chosen = filter->focus.len || filter->ignore.len || filter->places.len ||
-                     filter->only_own || rules.has_sort;
-    if (!is_chosen && !has_base)
-        flat_find_own(&table, &s->functions, session_objects(s));
-    if (!r->view.print.format)
-        flat_locate(&table, &s->functions, session_objects(s));
+    if (r->addition)
+        flat_fit(s, r, &rules, out);
+    flat_fill(&table, s, r, &rules);
     struct report_input in = {.names = &s->names, .flat = &table, .base = has_base ? &base : NULL};
     if (ok)
         print_report(REPORT_FLAT, &in, &r->view.print, out);
@@ -150,7 +186,8 @@ int flat_run_adding(int argc, char **argv, const struct view_addition *addition,
                     struct err *e)
 {
     struct flat_request r = {
-        .view.session = {.others = OTHERS_SELF, .names_inlined = true, .shows_labels = true}};
+        .view.session = {.others = OTHERS_SELF, .names_inlined = true, .shows_labels = true},
+        .addition = addition};
     struct view_job job = {
         .request = &r, .options = &r.view, .report = flat_report, .addition = addition};
     int status = view_run(&command_flat, argc, argv, &job, out, e);

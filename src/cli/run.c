@@ -415,14 +415,12 @@ static void run_next(const struct session *s, void *request, struct out *out)
     out_prose_end(out);
 }
 
-/* Thirty rows of the table; on a terminal as many as leave the first line on the screen. */
+/* Of the terminal, which is to show all of the report; 0: there is none. */
 static int run_rows(const struct out *out)
 {
-    enum { MOST = 30, LEAST = 8, OTHERS = 16 }; /* others: head, legend, and what comes next */
     struct winsize size;
     bool is_terminal = out->fd >= 0 && isatty(out->fd) && !ioctl(out->fd, TIOCGWINSZ, &size);
-    int rows = is_terminal && size.ws_row ? (int)size.ws_row - OTHERS : MOST;
-    return rows < LEAST ? LEAST : rows > MOST ? MOST : rows;
+    return is_terminal ? size.ws_row : 0;
 }
 
 struct run_flat {
@@ -433,10 +431,9 @@ struct run_flat {
 static bool run_write_flat(void *context, struct out *out, struct err *e)
 {
     const struct run_flat *flat = context;
-    char limit[32];
-    snprintf(limit, sizeof limit, "--limit=%d", run_rows(out));
-    const char *argv[] = {"flat", limit, "--no-pager", flat->folder, NULL};
-    flat_run_adding(4, (char **)argv, &(struct view_addition){run_next, flat->request}, out, e);
+    const char *argv[] = {"flat", "--no-pager", flat->folder, NULL};
+    flat_run_adding(3, (char **)argv,
+                    &(struct view_addition){run_next, flat->request, run_rows(out)}, out, e);
     return !e->line[0];
 }
 

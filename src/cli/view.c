@@ -46,8 +46,7 @@ static pid_t pager_spawn(const char *command, int input)
     return pager;
 }
 
-/* COLUMNS, if it is set to a number; then the terminal's; 0: there is none. */
-static int terminal_columns(const struct out *out)
+int terminal_columns(const struct out *out)
 {
     enum { MOST = 10000 };
     const char *wanted = getenv("COLUMNS");
@@ -65,7 +64,7 @@ void terminal_start(struct terminal *t, const struct print_options *o, struct ou
     enum { LEAST_PROSE = 20 };
     int ends[2];
     bool is_terminal = out->fd >= 0 && isatty(out->fd);
-    int columns = is_terminal && !o->is_wide ? terminal_columns(out) : 0;
+    int columns = o->is_wide ? 0 : is_terminal ? terminal_columns(out) : out->columns;
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
     bool may_colour = is_terminal && !(no_color && *no_color) && term && strcmp(term, "dumb");
     *t = (struct terminal){.has_colour = o->colour == COLOUR_ALWAYS ||
@@ -120,7 +119,7 @@ void print_report(enum report_table table, struct report_input *in, const struct
     const struct report *report = report_find(table, o->format);
     struct terminal terminal = {0};
     int columns = terminal_columns(out);
-    columns = columns ? columns : PIPE;
+    columns = columns ? columns : out->columns ? out->columns : PIPE;
     in->style.width = o->is_wide ? 0 : columns < LEAST ? LEAST : columns;
     if (report->is_for_people)
         terminal_start(&terminal, o, out);

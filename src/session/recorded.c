@@ -665,8 +665,6 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
     struct object *program =
         r->space.main == RECORDING_NONE ? NULL : r->space.objects[r->space.main].file;
     bool is_inside = r->recording.method == RECORDING_METHOD_PROCESS;
-    /* With fewer samples, the error of the largest function is about a fifth of it. */
-    enum { FEW = 30 };
     const char *maker = recording_is_import(&r->recording) ? "import" : "recorder";
     /* Advice on recording is for who has no samples at all. */
     bool is_elsewhere =
@@ -676,7 +674,7 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
     else if (!r->weights.weight && r->recording.rate)
         vec_push(&r->notes, arena_printf(&r->arena, "no samples were taken: %s",
                                          recording_more_samples(&r->recording, &r->arena)));
-    else if (r->weights.taken && r->weights.effective < FEW)
+    else if (r->weights.taken && r->weights.effective < VERY_FEW_SAMPLES)
         vec_push(&r->notes,
                  arena_printf(&r->arena, "%" PRIu64 " sample%s little: %s", r->weights.taken,
                               r->weights.taken == 1 ? " says" : "s say",

@@ -353,6 +353,7 @@ static bool session_open_recording(struct session *s, struct session_options *o,
     s->summary.program = r->summary.path;
     s->summary.run = &r->summary;
     s->summary.effective = r->weights.effective;
+    s->summary.taken = (double)r->weights.taken;
     s->summary.measured = &r->stacks;
     s->summary.others = r->others;
     s->summary.inlined = r->named.functions.len - r->named.first_inlined;

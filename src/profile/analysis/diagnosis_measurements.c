@@ -14,7 +14,6 @@
 #include <string.h>
 
 enum {
-    FEW_SAMPLES = 400,      /* one half is known to within five points */
     MANY_IN_ONE_BIN = 20,   /* so many samples do not hit one bin by chance */
     OUTSIDE_PERCENT = 10,   /* unattributed */
     OVERHEAD_PERCENT = 10,  /* of the profiler, sampled or estimated */

@@ -134,6 +134,7 @@ struct summary {
     uint32_t inlined; /* functions that were met inlined and have figures of their own */
     bool has_hosts;   /* inlined code counts as the function's that it is in, as asked */
     double effective; /* samples of equal weight that would be as certain; 0: all weigh the same */
+    double taken;     /* samples, where each has a weight of its own in `samples`; else 0 */
     double rate;      /* samples per unit; 0: unknown */
     const char *dimension;
     char abbreviation;

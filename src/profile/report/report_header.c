@@ -22,6 +22,7 @@
 #include "profile/report/report_header.h"
 
 #include "output/out.h"
+#include "profile/analysis/diagnosis.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -252,18 +253,18 @@ static void head_text_reasons(struct out *out, const struct summary *s)
     }
 }
 
-/* 400 samples: a share of one half is then known to +- 5 points. `effective` is the number of
- * samples of equal weight that tell as much, where weights differ. The cost of counting is said
+/* `effective` is the number of samples of equal weight that tell as much, where weights differ. Of
+ * very few the notes of a recording have said it already. The cost of counting is said
  * where it is more than a sample and 2 % of the time, and the profile does not show it itself. */
 void text_notes(struct out *out, const struct summary *s)
 {
-    enum { FEW = 400 }; /* samples: a share of one half is known to within five points */
     head_text_reasons(out, s);
     double certain = s->effective > 0 ? s->effective : s->samples;
-    if (s->has_samples && certain > 0 && certain < FEW) {
+    double least = s->run ? VERY_FEW_SAMPLES : 0;
+    if (s->has_samples && certain > 0 && certain >= least && certain < FEW_SAMPLES) {
         struct interval half = share_interval(certain / 2, certain);
         out_printf(out, "Note     few samples (%.0f): a share of 50 %% may be off by %.0f points\n",
-                   s->samples, 100 * interval_half(half));
+                   s->taken > 0 ? s->taken : s->samples, 100 * interval_half(half));
     }
     double cost = summary_mcount_estimate(s);
     bool is_visible = s->rate > 0 && cost > 1 / s->rate; /* more than one sample */

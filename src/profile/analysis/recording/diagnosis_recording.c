@@ -15,7 +15,7 @@
 
 /* A share of 50 % is known to +- 5 points from 400 samples (two standard errors, sqrt(0.25 /
  * n)), and to +- 18 from 30. */
-enum { MOST_NAMED = 3, FEW_SAMPLES = 400, VERY_FEW_SAMPLES = 30 };
+enum { MOST_NAMED = 3 };
 
 /* Shares of all samples from which on something is said, or misleads. Rules of thumb. 0.1 of the
  * time in the wrong function changes what one would work on; below 0.01 it is within the error
