@@ -158,7 +158,7 @@ static void explain_text(const struct source_inputs *s, uint64_t limit, struct o
     const struct source_mapping *m = &s->mapping;
     double all = m->samples + s->elsewhere;
     if (m->functions.len)
-        out_str(out, "\n  share    used  function\n");
+        out_str(out, "\n   share     used  function\n");
     for (size_t i = 0; i < m->functions.len && i < limit; i++) {
         const struct mapped_function *f = &m->functions.at[i];
         const char *why = why_of(f);
@@ -170,7 +170,7 @@ static void explain_text(const struct source_inputs *s, uint64_t limit, struct o
         out_char(out, '\n');
     }
     if (m->lines.len)
-        out_str(out, "\n  share        count  line\n");
+        out_str(out, "\n   share        count  line\n");
     for (size_t i = 0; i < m->lines.len && i < limit; i++) {
         const struct mapped_line *l = &m->lines.at[i];
         out_printf(out, "%6.2f %%  %11" PRIu64 "  ", percent(l->samples, all), l->count);

@@ -273,6 +273,9 @@ class Samples(Case):
                                found["samples"])
         text = self.monarc("optimize", "--for", "clang", "--explain", "t", "gmon.out")
         self.assertIn("100.00 % of all samples", text)
+        for head, row in re.findall(r"(?m)^( +share +\w+  \w+)\n(.*)", text):
+            for end in [word.end() for word in re.finditer(r"\w+", head)][:2]:
+                self.assertRegex(row[end - 1:], r"^\S  ", text)  # each column ends where its heading does
         self.call("strip", "-g", "t")
         self.assertIn("compile it with -g",
                       self.monarc("optimize", "--for", "clang", "t", "gmon.out", "-o", "x", status=2))
