@@ -344,7 +344,7 @@ class Reports(Case):
     def test_text_and_csv(self):
         text = monarc("flat", "--by-label", "http.route", "--limit", "1", self.folder).stdout.decode()
         self.assertRegex(text, r"self% +samples +seconds +http\.route\n")
-        self.assertRegex(text, r"\d  /a\n +\d+(\.\d+)? +\d+ +\d\.\d+ +serve_a")
+        self.assertRegex(text, r"\d +/a\n +\d+(\.\d+)? +\d+ +\d\.\d+ +serve_a")
         self.assertRegex(text, r"\(none\)")
         lines = monarc("flat", "--by-label", "http.route", "--csv", self.folder).stdout.decode().splitlines()
         self.assertEqual(lines[0], "name,self_share,self_samples,function,total_samples")
