@@ -273,6 +273,11 @@ static inline const char *text_plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
 }
+
+/* What a list leaves out, as its last line: "[2 more lines, not shown: --all]". `noun` names one of
+ * them; "": the list says what they are. `how` is the option that shows them; NULL: the reader has
+ * chosen how many to see. Nothing where `n` is 0. */
+void text_more(struct out *out, uint64_t n, const char *noun, const char *how);
 void text_name_n(struct out *out, const char *name, size_t len);
 
 /* " [libx.so]", after the name of what is in it; names with brackets of their own get none. */
@@ -288,6 +293,9 @@ void text_name_within(struct out *out, const char *name, size_t len, int room);
 
 /* The same of a path, which loses its beginning: the end of a path tells files apart. */
 void text_path_within(struct out *out, const char *path, size_t len, int room);
+
+/* "SIGKILL"; "SIG34" where the C library has no name for it. */
+void text_signal(char *into, size_t size, int number);
 
 /* At most four digits and a unit, "12.34 us"; the abbreviation is the dimension's. 14 bytes are
  * enough. `error` is what the amount may be off by, as a part of it: of 0.3 two digits are left,

@@ -104,6 +104,32 @@ void text_name(struct out *out, const char *name)
     text_name_n(out, name, strlen(name));
 }
 
+void text_signal(char *into, size_t size, int number)
+{
+#ifdef HAVE_SIGABBREV_NP /* glibc 2.32 */
+    const char *name = sigabbrev_np(number);
+    if (name) {
+        snprintf(into, size, "SIG%s", name);
+        return;
+    }
+#endif
+    snprintf(into, size, "SIG%d", number);
+}
+
+void text_more(struct out *out, uint64_t n, const char *noun, const char *how)
+{
+    size_t len = strlen(noun);
+    bool is_entry = n != 1 && len && noun[len - 1] == 'y'; /* "entries" */
+    if (!n)
+        return;
+    out_printf(out, "[%" PRIu64 " more%s%.*s%s, not shown", n, len ? " " : "", (int)len - is_entry,
+               noun,
+               is_entry ? "ies"
+               : len    ? text_plural(n)
+                        : "");
+    out_printf(out, how ? ": %s]\n" : "]\n", how);
+}
+
 void text_object(struct out *out, const char *name)
 {
     out_str(out, *name == '[' ? " " : " [");

@@ -432,7 +432,7 @@ static void diff_text(struct out *out, const struct store_diff *d, size_t limit)
         out_char(out, '\n');
     }
     if (limit && d->rows.len > limit)
-        out_printf(out, "[%zu more; --limit 0 shows all]\n", d->rows.len - limit);
+        text_more(out, d->rows.len - limit, "", "--limit 0");
 }
 
 /* The limit is one of text alone: programs that read JSON or CSV can cut for themselves. */

@@ -295,7 +295,7 @@ class Counts(Program):
         self.assertRegex(text, r"prog\.c: 3, 9, 15-17\n")
         self.assertRegex(self.counts("--blocks"), rf"\n +21 +{self.line_at[10]:#x}  .*:10  work\n")
         self.assertNotIn(":10", self.counts("--never"))
-        self.assertIn("more lines (--all shows them)", self.counts("-n1"))
+        self.assertIn("more lines, not shown: --all]", self.counts("-n1"))
         self.assertNotIn("more lines", self.counts("--all"))
 
     def test_forms_agree(self):

@@ -93,7 +93,7 @@ class Sources(unittest.TestCase):
         for options, shown in ([], 20), (["--limit", 3], 3), (["--all"], 30):
             text = monarc("diff", *options, "p.prof", "q.prof", cwd=self.folder).stdout.decode()
             self.assertEqual(len(re.findall(r"(?m) % +f\d+$", text)), shown)
-            self.assertEqual(f"[{30 - shown} more functions: --all]" in text, shown < 30)
+            self.assertEqual(f"[{30 - shown} more functions, not shown: --all]" in text, shown < 30)
 
     def test_equal_profiles_share_all(self):
         """Ten tenths, which as doubles do not add up to 1."""

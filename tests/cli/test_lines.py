@@ -378,7 +378,7 @@ class Options(Case):
 
         whole = shown("--all")[0]
         self.assertGreater(whole, 45)
-        self.assertEqual(shown(), (40, [f"{whole - 40} more lines: --all"]))
+        self.assertEqual(shown(), (40, [f"{whole - 40} more lines, not shown: --all"]))
         self.assertEqual(shown("--limit", "42"), (42, [f"{whole - 42} more lines, not shown"]))
         self.assertEqual(shown("--sort", "name"), (whole, []))
         self.assertEqual(shown("--function", "/f/"), (whole, []))

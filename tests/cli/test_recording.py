@@ -175,7 +175,7 @@ class Flat(Case):
         idle = [row for row in everything.partition("\n\n")[2].splitlines()
                 if re.match(r" *0(\.0+)? +(\S+ +)?0(\.0+)? ", row) and "[unattributed]" not in row]
         self.assertTrue(idle)
-        self.assertRegex(brief, rf"\[{len(idle)} more functions?: --all\]")
+        self.assertRegex(brief, rf"\[{len(idle)} more functions?, not shown: --all\]")
         self.assertNotIn("[stack cut", brief.partition("\n\n")[2])
         self.assertIn("[stack cut", everything)
         for option in (("--all",), ("--function", "/stack cut/")):
@@ -480,7 +480,7 @@ class Trees(Case):
         run = Run("x")
         demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
         ends = {20: (3 << 8, 10**9, "3"), 21: (9, 10**9, "SIGKILL"), 22: (None, 10**9, "?"), 23: (None, 0, "runs"),
-                24: (0, 10**9, "0"), 25: (11 | 0x80, 10**9, "SIGSEGV"), 26: (40, 10**9, "SIG?")}
+                24: (0, 10**9, "0"), 25: (11 | 0x80, 10**9, "SIGSEGV"), 26: (40, 10**9, "SIG40")}
         for i, (pid, (status, end, _)) in enumerate(ends.items()):
             run.process(pid, 1, demo, "demo", status=status, end=end, start=10**8)
             run.thread(i, pid, "demo", None if pid == 24 else 10 * PERIOD)

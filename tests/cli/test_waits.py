@@ -687,7 +687,7 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         self.assertRegex(text, r" 1  \S*Mutex\S*::lock < words::count < .*call_once < \S*worker\n")
 
     def test_limit_and_thread(self):
-        self.assertIn("1 more row", self.text("waits", "--limit", "1", self.folder))
+        self.assertIn("\n[1 more row, not shown: --limit 0]\n", self.text("waits", "--limit", "1", self.folder))
         self.assertIn("No thread was seen waiting for a lock",
                       self.text("waits", "--thread", "evictor", self.folder))
 

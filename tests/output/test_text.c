@@ -248,6 +248,34 @@ CASE(test_prose_folds_between_words)
     folds(20, "\033[31mcolour takes no room\033[0m\n", "\033[31mcolour takes no room\033[0m\n");
 }
 
+CASE(test_what_a_list_leaves_out)
+{
+    struct out o;
+    out_init(&o, -1);
+    text_more(&o, 0, "line", NULL);
+    text_more(&o, 1, "line", NULL);
+    text_more(&o, 2, "line", "--all");
+    text_more(&o, 1, "entry", NULL);
+    text_more(&o, 2, "entry", NULL);
+    text_more(&o, 3, "", "--limit 0");
+    out_char(&o, 0);
+    assert_string_equal(o.at, "[1 more line, not shown]\n[2 more lines, not shown: --all]\n"
+                              "[1 more entry, not shown]\n[2 more entries, not shown]\n"
+                              "[3 more, not shown: --limit 0]\n");
+    out_deinit(&o);
+}
+
+CASE(test_signals_have_names)
+{
+    char name[16];
+    text_signal(name, sizeof name, 9);
+#ifdef HAVE_SIGABBREV_NP
+    assert_string_equal(name, "SIGKILL");
+#endif
+    text_signal(name, sizeof name, 40);
+    assert_string_equal(name, "SIG40");
+}
+
 /* Labels of the head, legends, and what "Next:" proposes, which is copied as a whole. */
 CASE(test_prose_is_indented)
 {

@@ -110,8 +110,10 @@ static void info_text_notes(struct out *out, const struct notes *n)
     for (size_t i = 0; i < n->functions.len; i++)
         info_text_defect(out, n->functions.at[i].name, n->functions.at[i].ident,
                          n->functions.at[i].defect, &defects);
-    if (defects > MOST_LINES)
-        out_printf(out, "  ... and %zu more (--json has all)\n", defects - MOST_LINES);
+    if (defects > MOST_LINES) {
+        out_str(out, "  ");
+        text_more(out, defects - MOST_LINES, "", "--json");
+    }
     if (n->unknown_records)
         out_printf(out, "  %" PRIu64 " records of unknown kinds\n", n->unknown_records);
 }
@@ -551,8 +553,10 @@ static void llvm_values_print(struct out *out, const struct llvm_profile *p,
         }
         out_str(out, w.site->len > MOST_SHOWN ? ", ...\n" : "\n");
     }
-    if (sites > MOST_SITES)
-        out_printf(out, "    and %" PRIu64 " more sites (--json has all)\n", sites - MOST_SITES);
+    if (sites > MOST_SITES) {
+        out_str(out, "    ");
+        text_more(out, sites - MOST_SITES, "site", "--json");
+    }
     map_deinit(&names);
 }
 

@@ -116,9 +116,7 @@ void change_text(struct out *out, const struct change_report *r)
         change_row(out, c, s);
         shown++;
     }
-    if (shown < (r->shows_all ? c->sources.len : changed))
-        out_printf(out, "[%zu more, not shown]\n",
-                   (r->shows_all ? c->sources.len : changed) - shown);
+    text_more(out, (r->shows_all ? c->sources.len : changed) - shown, "source", NULL);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */
@@ -281,8 +279,10 @@ void change_markdown(struct out *out, const struct change_report *r)
         markdown_row(out, c, s);
         shown++;
     }
-    if (shown < changed)
-        out_printf(out, "\n%zu more sources changed.\n", changed - shown);
+    if (shown < changed) {
+        out_char(out, '\n');
+        text_more(out, changed - shown, "source", NULL);
+    }
 }
 
 /* --- the table of forms, and what they share ------------------------------------------------- */

@@ -112,9 +112,7 @@ static void text_table(const struct page *p)
         text_name(p->out, s->path);
         out_char(p->out, '\n');
     }
-    if (p->shown < r->sources.len)
-        out_printf(p->out, "[%zu more source%s, not shown]\n", r->sources.len - p->shown,
-                   r->sources.len - p->shown == 1 ? "" : "s");
+    text_more(p->out, r->sources.len - p->shown, "source", NULL);
     text_row(p, &r->sums);
     out_printf(p->out, "  [all of %zu source%s]\n", r->sources.len, r->sources.len == 1 ? "" : "s");
 }
@@ -144,8 +142,10 @@ static void text_notes(struct page *p)
         text_sentence(p, problem->text);
         text_colour(p, problem->kind == PROBLEM_NOTE ? "" : "\33[0m");
     }
-    if (shown > SHOWN)
-        out_printf(p->out, "  ... and %zu more; --json names all\n", shown - SHOWN);
+    if (shown > SHOWN) {
+        out_str(p->out, "  ");
+        text_more(p->out, shown - SHOWN, "note", "--json");
+    }
     out_prose_end(p->out);
 }
 
@@ -772,8 +772,10 @@ static void sources(struct out *out, const struct coverage_report *s,
         ratio(out, &source->sums.branches);
         out_char(out, '\n');
     }
-    if (shown < r->sources.len)
-        out_printf(out, "\n%zu more are not shown.\n", r->sources.len - shown);
+    if (shown < r->sources.len) {
+        out_char(out, '\n');
+        text_more(out, r->sources.len - shown, "source", NULL);
+    }
     out_str(out, "\n</details>\n");
     arena_deinit(&scratch);
 }

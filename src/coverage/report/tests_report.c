@@ -156,8 +156,7 @@ void tests_text(struct out *out, const struct tests_report *r)
         text_name(out, tests_name(r, i));
         out_str(out, fields[TEST_ADDS_NOTHING].u64 ? "  (adds nothing)\n" : "\n");
     }
-    if (shown < tests_len(r))
-        out_printf(out, "[%zu more, not shown]\n", tests_len(r) - shown);
+    text_more(out, tests_len(r) - shown, "", NULL);
     coverage_text_notes(out, r->coverage, r->style);
 }
 

@@ -365,18 +365,11 @@ static void annotate_print_rest(struct out *out, const struct annotated *t)
     const struct source_lines *s = t->source;
     double no_line = s->elsewhere.no_line, other = s->elsewhere.not_shown;
     out_char(out, '\n');
-    if (t->omitted.lines) {
-        out_printf(out, "%" PRIu32 " more line%s", t->omitted.lines,
-                   t->omitted.lines == 1 ? "" : "s");
-        if (t->omitted.files)
-            out_printf(out, ", %" PRIu32 " whole file%s among them", t->omitted.files,
-                       t->omitted.files == 1 ? "" : "s");
-        if (annotate_has_samples(t)) {
-            out_str(out, ", with ");
-            text_share(out, t->summary, t->omitted.self);
-            out_str(out, " of all samples");
-        }
-        out_str(out, " (--all shows them)\n");
+    text_more(out, t->omitted.lines, "line", "--all");
+    text_more(out, t->omitted.files, "file", "--all");
+    if (t->omitted.lines && annotate_has_samples(t)) {
+        text_share(out, t->summary, t->omitted.self);
+        out_str(out, " of all samples on lines not shown\n");
     }
     if (no_line > 0) {
         text_share(out, t->summary, no_line);

@@ -239,9 +239,7 @@ static void comparison_rests(struct out *out, const struct comparison *c)
     if (c->unchanged)
         out_printf(out, "[%" PRIu32 " %s%s without a change, not shown]\n", c->unchanged, word,
                    c->unchanged == 1 ? "" : "s");
-    if (c->limited)
-        out_printf(out, "[%" PRIu32 " more %s%s, not shown]\n", c->limited, word,
-                   c->limited == 1 ? "" : "s");
+    text_more(out, c->limited, word, NULL);
     out_prose(out);
     if (c->compares_samples && c->by_share)
         out_printf(out,
@@ -439,9 +437,10 @@ void comparison_markdown(struct out *out, const struct report_input *in)
         markdown_heads(out, c, &scale);
     for (uint32_t i = 0; i < shown; i++)
         markdown_row(out, c, &c->rows[i], &scale);
-    if (c->len + c->limited > shown)
-        out_printf(out, "\n%" PRIu32 " more %ss changed.\n", c->len + c->limited - shown,
-                   comparison_row_word(c));
+    if (c->len + c->limited > shown) {
+        out_char(out, '\n');
+        text_more(out, c->len + c->limited - shown, comparison_row_word(c), NULL);
+    }
     out_str(out, "\n<details><summary>What was compared</summary>\n\n- old: ");
     comparison_side_text(out, c->old);
     out_str(out, "\n- new: ");

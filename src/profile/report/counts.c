@@ -264,8 +264,7 @@ static void put_table(struct out *out, const struct report_input *in)
         put_place(out, s, r, r->scope, in->names);
     }
     if (rules->limit && len > rules->limit)
-        out_printf(out, "%" PRIu64 " more %ss (--all shows them)\n", len - rules->limit,
-                   rules->has_blocks ? "block" : "line");
+        text_more(out, len - rules->limit, rules->has_blocks ? "block" : "line", "--all");
     arena_deinit(&scratch);
 }
 

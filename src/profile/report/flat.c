@@ -557,8 +557,7 @@ void flat_text(struct out *out, const struct report_input *in)
         out_spaces(out, (size_t)indent);
         text_rest(out, &l, s, t->omitted.self, running, t->omitted.calls);
         bool is_idle = t->omitted.functions == t->omitted.idle; /* all of them */
-        out_printf(out, "[%" PRIu32 " more function%s%s]\n", t->omitted.functions,
-                   t->omitted.functions == 1 ? "" : "s", is_idle ? ": --all" : ", not shown");
+        text_more(out, t->omitted.functions, "function", is_idle ? "--all" : NULL);
     }
     if (s->unattributed != 0 || s->unknown_callees) {
         running += s->unattributed;

@@ -372,9 +372,7 @@ void graph_text(struct out *out, const struct report_input *in)
         out_str(out, "No entry to show: no function that was measured passes --function, --mine, "
                      "--ignore and "
                      "--min-percent.\n");
-    if (t->omitted)
-        out_printf(out, "%" PRIu32 " more entr%s not shown\n", t->omitted,
-                   t->omitted == 1 ? "y is" : "ies are");
+    text_more(out, t->omitted, "entry", NULL);
     if (t->summary->unattributed > 0) {
         text_share(out, t->summary, t->summary->unattributed);
         out_str(out, " of the samples are in no function, and so in no entry\n");

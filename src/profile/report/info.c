@@ -80,8 +80,10 @@ static uint64_t info_peak_address(const struct histogram *h, uint64_t peak)
 /* What is not listed is counted: a list that just stops looks complete. */
 static void info_text_more(struct out *out, size_t len)
 {
-    if (len > MOST_LINES)
-        out_printf(out, "  ... and %zu more (--json has all)\n", len - MOST_LINES);
+    if (len > MOST_LINES) {
+        out_str(out, "  ");
+        text_more(out, len - MOST_LINES, "", "--json");
+    }
 }
 
 /* Samples, and as time where the rate is known. Without a rate the samples are no time. The
@@ -369,8 +371,10 @@ void source_compared_text(struct out *out, const struct source_compared *c, uint
         text_name(out, f->name);
         out_printf(out, "%s\n", source_shift_word(f));
     }
-    if (limit && o->len > limit)
-        out_printf(out, "%30s[%zu more functions: --all]\n", "", o->len - (size_t)limit);
+    if (limit && o->len > limit) {
+        out_spaces(out, 30);
+        text_more(out, o->len - limit, "function", "--all");
+    }
 }
 
 void source_compared_json(struct json *j, const struct source_compared *c)

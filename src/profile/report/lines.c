@@ -402,9 +402,7 @@ void lines_text(struct out *out, const struct report_input *in)
     if (t->omitted.lines) {
         running += t->omitted.self;
         put_rest(out, &l, s, t->omitted.self, running);
-        out_printf(out, "[%" PRIu32 " more line%s%s]\n", t->omitted.lines,
-                   t->omitted.lines == 1 ? "" : "s",
-                   t->omitted.are_with_all ? ": --all" : ", not shown");
+        text_more(out, t->omitted.lines, "line", t->omitted.are_with_all ? "--all" : NULL);
     }
     if (s->unattributed != 0) {
         running += s->unattributed;

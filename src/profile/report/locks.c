@@ -363,8 +363,8 @@ static void put_holders(struct out *out, const struct locks *t, const struct loc
     }
     if (worth > shown) {
         out_spaces(out, INDENT);
-        out_printf(out, "%6.1f %%  %9.3f s  [%zu more, not shown]\n",
-                   100 * share_of(hidden, lock->ns), seconds(hidden), worth - shown);
+        out_printf(out, "%6.1f %%  %9.3f s  ", 100 * share_of(hidden, lock->ns), seconds(hidden));
+        text_more(out, worth - shown, "", NULL);
     }
     /* Never negative: what was held is counted along with the row's time. */
     uint64_t rest = lock->ns - lock->held_ns;
@@ -423,7 +423,7 @@ static void put_transfers(struct out *out, const struct locks *t, const struct l
     }
     if (lock->transfers_len > MOST_WAITERS) {
         out_spaces(out, INDENT);
-        out_printf(out, "[%zu more stacks, not shown]\n", lock->transfers_len - MOST_WAITERS);
+        text_more(out, lock->transfers_len - MOST_WAITERS, "stack", NULL);
     }
 }
 
@@ -492,7 +492,7 @@ static void put_wakers(struct out *out, const struct locks *t, const struct lock
     }
     if (lock->wakers_len > MOST_WAITERS) {
         out_spaces(out, INDENT);
-        out_printf(out, "[%zu more, not shown]\n", lock->wakers_len - MOST_WAITERS);
+        text_more(out, lock->wakers_len - MOST_WAITERS, "", NULL);
     }
 }
 
@@ -532,7 +532,7 @@ static void put_lock(struct out *out, const struct locks *t, const struct lock *
     }
     if (lock->waiters_len > MOST_WAITERS) {
         out_spaces(out, INDENT);
-        out_printf(out, "[%zu more stacks, not shown]\n", lock->waiters_len - MOST_WAITERS);
+        text_more(out, lock->waiters_len - MOST_WAITERS, "stack", NULL);
     }
     put_transfers(out, t, lock, style);
     put_wakers(out, t, lock);
@@ -643,9 +643,10 @@ void locks_text(struct out *out, const struct report_input *in)
             out_str(out, i < locks ? "\nLocks\n" : "\nOther waits for threads and processes\n");
         put_lock(out, t, &t->rows[i], &in->style);
     }
-    if (limit && t->len > limit)
-        out_printf(out, "\n%zu more row%s (--limit 0 shows all)\n", t->len - limit,
-                   t->len - limit == 1 ? "" : "s");
+    if (limit && t->len > limit) {
+        out_char(out, '\n');
+        text_more(out, t->len - limit, "row", "--limit 0");
+    }
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */

@@ -313,7 +313,8 @@ static void path_threads(struct out *out, const struct path_report *t, int width
         out_char(out, '\n');
     }
     if (hidden)
-        out_printf(out, "%*s[%zu more: --limit]\n", BEFORE - 1, "", hidden);
+        out_spaces(out, BEFORE - 1);
+    text_more(out, hidden, "", "--limit");
     free(order);
     out_str(out, "\nslack: by how much longer it could have taken without delaying the end; "
                  "-: nobody waited for its end\n");

@@ -129,19 +129,14 @@ static void ranks_fields(struct field *fields, const struct rank_table *t,
 
 /* --- text: words ------------------------------------------------------------------------------ */
 
-/* How a rank ended, for whom a number of wait(2) says nothing:
- * "SIGKILL", "status 3". */
+/* How a rank ended: "SIGKILL", "status 3". */
 static const char *ranks_end(int32_t status, struct arena *a)
 {
-    if (WIFSIGNALED(status)) {
-#ifdef HAVE_SIGABBREV_NP
-        const char *name = sigabbrev_np(WTERMSIG(status));
-        if (name)
-            return arena_printf(a, "SIG%s", name);
-#endif
-        return arena_printf(a, "signal %d", WTERMSIG(status));
-    }
-    return arena_printf(a, "status %d", WEXITSTATUS(status));
+    char signal[16];
+    if (!WIFSIGNALED(status))
+        return arena_printf(a, "status %d", WEXITSTATUS(status));
+    text_signal(signal, sizeof signal, WTERMSIG(status));
+    return arena_copy(a, signal, strlen(signal));
 }
 
 /* " on node2", if there are several machines. */
@@ -218,9 +213,10 @@ static void ranks_text_events(struct out *out, const struct rank_table *t, struc
         out_char(out, '\n');
     }
     /* A launcher kills all ranks after the first: a thousand lines of that help no reader. */
-    if (lines > MOST_LINES)
-        out_printf(out, "           and %zu more ranks that failed, ended early or started late\n",
-                   lines - MOST_LINES);
+    if (lines > MOST_LINES) {
+        out_spaces(out, 11);
+        text_more(out, lines - MOST_LINES, "rank", NULL);
+    }
     if (!len)
         return;
     out_printf(out, "Missing    %" PRIu32 " of %" PRIu32 " ranks are in no recording: ",
@@ -307,8 +303,7 @@ static void ranks_text_rows(struct out *out, const struct rank_table *t, enum ra
         ranks_text_name(out, t, row, a);
         out_str(out, row->is_partial ? "  (not on all ranks)\n" : "\n");
     }
-    if (rest)
-        out_printf(out, "[%zu more; --limit 0 shows all]\n", rest);
+    text_more(out, rest, "", "--limit 0");
 }
 
 /* A rank that waits less in MPI than the others is the one for which they wait. */
@@ -332,7 +327,7 @@ static void ranks_text_outliers(struct out *out, const struct rank_table *t, siz
         out_char(out, '\n');
     }
     if (limit && t->outliers_len > limit)
-        out_printf(out, "[%zu more; --limit 0 shows all]\n", t->outliers_len - limit);
+        text_more(out, t->outliers_len - limit, "", "--limit 0");
 }
 
 /* One group has nothing to be compared with. The others are described by their differences from the
@@ -359,7 +354,7 @@ static void ranks_text_groups(struct out *out, const struct rank_table *t, struc
         out_char(out, '\n');
     }
     if (t->groups_len > MOST_GROUPS)
-        out_printf(out, "[%zu more groups]\n", t->groups_len - MOST_GROUPS);
+        text_more(out, t->groups_len - MOST_GROUPS, "group", NULL);
 }
 
 /* One rank beside another, or beside the median, in place of all tables. */
@@ -387,7 +382,7 @@ static void ranks_text_pairs(struct out *out, const struct rank_table *t, size_t
         out_char(out, '\n');
     }
     if (limit && t->pairs_len > limit)
-        out_printf(out, "[%zu more; --limit 0 shows all]\n", t->pairs_len - limit);
+        text_more(out, t->pairs_len - limit, "", "--limit 0");
 }
 
 /* Tables of which there is nothing to say are left out, headings too. */

@@ -84,8 +84,10 @@ static uint64_t recording_taken_of(const struct recording *r, uint32_t event)
 /* How many of a list text leaves out. */
 static void recording_text_more(struct out *out, size_t len)
 {
-    if (len > MOST_LINES)
-        out_printf(out, "    and %zu more\n", len - MOST_LINES);
+    if (len > MOST_LINES) {
+        out_str(out, "    ");
+        text_more(out, len - MOST_LINES, "", "--json");
+    }
 }
 
 /* Texts are pairs of key and value. The arguments of the command are one text each, in their order,

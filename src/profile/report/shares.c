@@ -63,7 +63,7 @@ static void shares_text_functions(struct out *out, const struct shares *t,
     }
     if (n > limit) {
         out_spaces(out, before);
-        out_printf(out, "[%zu more, not shown]\n", n - limit);
+        text_more(out, n - limit, "", NULL);
     }
 }
 
@@ -78,17 +78,12 @@ static void shares_text_thread(struct out *out, const struct share_row *r)
         out_printf(out, "%7s  ", "others");
 }
 
-/* "0", "1" as exit statuses, "SIGKILL" as signals; "?" where it is not known. A process that has
- * ended, but of which no status was seen, is `?`; one that has not is `runs`. */
+/* "0", "1" as exit statuses, "SIGKILL" as signals. A process that has ended, but of which no status
+ * was seen, is `?`; one that has not is `runs`. */
 static void shares_process_end(const struct recording_process *p, char *into, size_t size)
 {
     if (p->has_ended && WIFSIGNALED(p->status))
-#ifdef HAVE_SIGABBREV_NP
-        snprintf(into, size, "SIG%s",
-                 sigabbrev_np(WTERMSIG(p->status)) ? sigabbrev_np(WTERMSIG(p->status)) : "?");
-#else /* glibc before 2.32 */
-        snprintf(into, size, "signal %d", WTERMSIG(p->status));
-#endif
+        text_signal(into, size, WTERMSIG(p->status));
     else if (p->has_ended)
         snprintf(into, size, "%d", WEXITSTATUS(p->status));
     else
