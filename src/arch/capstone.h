@@ -17,6 +17,9 @@ struct capstone {
     typeof(cs_disasm_iter) *disasm_iter;
 };
 
+/* Why code of a machine cannot be shown. */
+#define CAPSTONE_LACKS_MACHINE "this machine cannot be disassembled"
+
 /* How capstone is to take the code of a program. */
 struct capstone_view {
     cs_arch arch;

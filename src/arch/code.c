@@ -43,8 +43,8 @@ struct capstone *capstone_open(cs_arch arch, cs_mode mode, const char **why)
 #endif
     if (is_here && c->open(arch, mode, &c->handle) == CS_ERR_OK)
         return c;
-    *why = is_here ? "this machine cannot be disassembled"
-                   : LATE_NAME("libcapstone", CS_API_MAJOR) " " LATE_MISSING;
+    *why =
+        is_here ? CAPSTONE_LACKS_MACHINE : LATE_NAME("libcapstone", CS_API_MAJOR) " " LATE_MISSING;
     capstone_close(c);
     return NULL;
 }

@@ -12,7 +12,10 @@
 #ifndef MONARC_BASE_BUILD_ID_H
 #define MONARC_BASE_BUILD_ID_H
 
+#include "base/arena.h"
 #include "base/bytes.h"
+
+#include <stdlib.h>
 
 enum { BUILD_ID_PERF_BYTES = 20, BUILD_ID_MOST_BYTES = 32 };
 
@@ -44,6 +47,18 @@ static inline struct bytes build_id_key(struct bytes id)
 static inline bool build_id_says_more(struct bytes other, struct bytes id)
 {
     return other.len && (!id.len || (id.len == BUILD_ID_PERF_BYTES && other.len != id.len));
+}
+
+/* Where perf keeps a copy of the file, `len` bytes of whose build-id make its name:
+ * ~/.debug/.build-id/AB/CDEF.../elf; NULL without a home. */
+static inline char *build_id_kept_path(struct arena *a, struct bytes id, size_t len)
+{
+    const char *home = getenv("HOME");
+    char hex[2 * BUILD_ID_MOST_BYTES + 1];
+    if (!home || len < 2 || len > BUILD_ID_MOST_BYTES)
+        return NULL;
+    bytes_hex(hex, id.at, len);
+    return arena_printf(a, "%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2);
 }
 
 /* Under what lengths a store of files may have it: its own, then, as it may be filled, 16 and 8 if

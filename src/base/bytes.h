@@ -92,6 +92,16 @@ static inline uint64_t bytes_u64(const uint8_t *p, bool big_endian)
     return big_endian ? __builtin_bswap64(v) : v;
 }
 
+/* "0af3": two digits a byte; `to` has room for them and a NUL. */
+static inline void bytes_hex(char *to, const uint8_t *at, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        *to++ = "0123456789abcdef"[at[i] >> 4];
+        *to++ = "0123456789abcdef"[at[i] & 15];
+    }
+    *to = 0;
+}
+
 /* Of a hexadecimal digit in either case; -1: it is none. */
 static inline int hex_digit(int c)
 {

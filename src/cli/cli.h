@@ -224,6 +224,9 @@ extern const struct option_set read_set, /* struct profile_options: files of oth
     GROUP(debug_dir_set, TYPE, SESSION.debug_dir), GROUP(symbols_set, TYPE, SESSION.symbols), \
         GROUP(force_set, TYPE, SESSION.is_forced)
 
+/* The operands of a command on one profile; `BESIDES` follows its files. */
+#define SYNOPSIS_OF_VIEW(BESIDES) "[OPTION...] [PROGRAM [PROFILE...]" BESIDES " | RECORDING]"
+
 /* What every table of functions or lines has: of a struct view_options in a request. */
 #define VIEW_GROUPS(TYPE, VIEW)                                                                   \
     GROUP(rows_set, TYPE, VIEW.rules), GROUP(filter_set, TYPE, VIEW),                             \

@@ -336,6 +336,13 @@ struct merge_request {
 #define TO_SOURCES "afdo, llvm-sample, llvm-sample-binary"
 #define LLVM_TEXT  "write profraw or profdata as this release of LLVM does: 11 to 23"
 
+static bool llvm_options_fit(const struct llvm_request *r, const struct file_kind *kind,
+                             const char *path, struct err *e)
+{
+    return !((r->has_container || r->release) && kind->target == TARGET_PROFILE) ||
+           err_in(e, path, "is not a profile of LLVM, which --to and --llvm require");
+}
+
 /* `arcs` is NULL where files of arcs are not written. */
 static bool take_target(const struct format **to, struct llvm_request *llvm,
                         struct source_output *source, enum arcs_kind *arcs, const char *option,
@@ -477,9 +484,7 @@ static int merge_files(struct merge_request *r, char *const *paths, size_t len, 
     if (r->source.to && kind->target != TARGET_SOURCE)
         err_in(e, paths[0], "is not a profile by source position, which --to %s needs",
                r->source.to->name);
-    else if ((r->llvm.has_container || r->llvm.release) && kind->target == TARGET_PROFILE)
-        err_in(e, paths[0], "is no profile of LLVM, which --to and --llvm ask for");
-    else
+    else if (llvm_options_fit(&r->llvm, kind, paths[0], e))
         return kind->merge(r, paths, len, e);
     return EXIT_BAD;
 }
@@ -739,9 +744,7 @@ static int convert_file(struct convert_request *r, char *const *path, struct err
     if (r->source.to && kind->target != TARGET_SOURCE)
         err_in(e, *path, "becomes %s only for a program, whose code it is about: monarc optimize",
                r->source.to->name);
-    else if ((r->llvm.has_container || r->llvm.release) && kind->target == TARGET_PROFILE)
-        err_in(e, *path, "is no profile of LLVM, which --to and --llvm ask for");
-    else
+    else if (llvm_options_fit(&r->llvm, kind, *path, e))
         return kind->convert(r, path, e);
     return EXIT_BAD;
 }

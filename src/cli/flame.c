@@ -291,7 +291,7 @@ static const struct option_group GROUPS[] = {
 };
 const struct command command_flame = {
     .name = "flame",
-    .synopsis = "[OPTION...] [PROGRAM [PROFILE...] | RECORDING]",
+    .synopsis = SYNOPSIS_OF_VIEW(""),
     .summary = "Draw paths and their times as one SVG picture, for documents and browsers",
     OPTIONS_OF(OPTIONS, GROUPS),
     .run = flame_run,

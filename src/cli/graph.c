@@ -236,7 +236,7 @@ static const struct option_group GROUPS[] = {
 };
 const struct command command_graph = {
     .name = "graph",
-    .synopsis = "[OPTION...] [PROGRAM [PROFILE...] | RECORDING]",
+    .synopsis = SYNOPSIS_OF_VIEW(""),
     .summary = "Show who calls whom, and where the time of callees goes",
     OPTIONS_OF(OPTIONS, GROUPS),
     COLUMNS_OF(&entries_columns, &arcs_columns, &call_tree_columns, &trees_columns),

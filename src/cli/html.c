@@ -739,9 +739,10 @@ static const struct option_group GROUPS[] = {
     FILE_GROUPS(struct html_options, view.session),
     GROUP(read_set, struct html_options, view.session.read),
 };
+#define PAGE_SYNOPSIS "[OPTION...] [PROGRAM [PROFILE...] | RECORDING...] [DIR|FILE...]"
 const struct command command_html = {
     .name = "html",
-    .synopsis = "[OPTION...] [PROGRAM [PROFILE...] | RECORDING...] [DIR|FILE...]",
+    .synopsis = PAGE_SYNOPSIS,
     .summary = "Write a page to browse a profile, its sources and their coverage",
     OPTIONS_OF(OPTIONS, GROUPS),
     .run = html_run,
@@ -825,7 +826,7 @@ static const struct option_group TUI_GROUPS[] = {
 };
 const struct command command_tui = {
     .name = "tui",
-    .synopsis = "[OPTION...] [PROGRAM [PROFILE...] | RECORDING...] [DIR|FILE...]",
+    .synopsis = PAGE_SYNOPSIS,
     .summary = "Look at a profile, its sources and their coverage on the terminal",
     .groups = TUI_GROUPS,
     .groups_len = sizeof TUI_GROUPS / sizeof *TUI_GROUPS,

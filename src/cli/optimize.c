@@ -215,12 +215,12 @@ static void optimize_text(const struct optimize_written *w, struct out *out)
     if (is_written && r->target == TARGET_GCC)
         out_printf(out, "%s: AutoFDO profile, version %" PRIu32 "\n", r->output, w->version);
     else if (is_written)
-        out_printf(out, "%s: %s\n", r->output,
-                   r->target == TARGET_BOLT ? s->measured.branches.len
-                                                  ? "branches for perf2bolt, pre-aggregated"
-                                                  : "samples for BOLT, without branches"
-                   : r->is_binary           ? "sample profile of LLVM, extensible binary"
-                                            : "sample profile of LLVM, text");
+        out_printf(
+            out, "%s: %s\n", r->output,
+            r->target == TARGET_BOLT
+                ? s->measured.branches.len ? "branches for perf2bolt, pre-aggregated"
+                                           : "samples for BOLT, without branches"
+                : source_formats[r->is_binary ? SOURCE_LLVM_BINARY : SOURCE_LLVM_TEXT].title);
     if (s->producer)
         out_printf(out, "%s was compiled by %s\n", s->program, s->producer);
     if (s->measured.branches.len)

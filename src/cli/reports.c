@@ -396,7 +396,7 @@ static const struct option_group LINES_GROUPS[] = {
 };
 const struct command command_lines = {
     .name = "lines",
-    .synopsis = "[OPTION...] [PROGRAM [PROFILE...] [COVERAGE...] | RECORDING]",
+    .synopsis = SYNOPSIS_OF_VIEW(" [COVERAGE...]"),
     .summary = "Show where the time went, line by line, or how often lines ran",
     OPTIONS_OF(LINES_OPTIONS, LINES_GROUPS),
     COLUMNS_OF(&lines_columns, &counts_line_columns, &counts_block_columns),
@@ -483,7 +483,7 @@ static const struct option_group ANNOTATE_GROUPS[] = {
 };
 const struct command command_annotate = {
     .name = "annotate",
-    .synopsis = "[OPTION...] [PROGRAM [PROFILE...] [COVERAGE...] | RECORDING]",
+    .synopsis = SYNOPSIS_OF_VIEW(" [COVERAGE...]"),
     .summary = "Show the source with time, calls and counts beside each line",
     OPTIONS_OF(ANNOTATE_OPTIONS, ANNOTATE_GROUPS),
     COLUMNS_OF(&annotate_columns),

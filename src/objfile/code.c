@@ -232,8 +232,7 @@ struct disassembler *disassembler_open(const struct object *o, bool is_intel, co
     struct arch_target target = image_target(&o->self);
     const struct arch *a = arch_of(&target);
     struct capstone_view view;
-    *why = target.machine == EM_NONE ? "the profile has no machine code"
-                                     : "this machine cannot be disassembled";
+    *why = target.machine == EM_NONE ? "the profile has no machine code" : CAPSTONE_LACKS_MACHINE;
     if (!a->capstone || !a->capstone(&target, &view))
         return NULL;
     struct disassembler *d = calloc(1, sizeof *d);

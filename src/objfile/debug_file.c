@@ -113,8 +113,7 @@ static bool try_build_id(struct wanted *w, struct arena *scratch, struct image *
     if (id.len < 2 || id.len > LONGEST)
         return false;
     char hex[2 * LONGEST + 1];
-    for (size_t i = 0; i < id.len; i++)
-        snprintf(hex + 2 * i, 3, "%02x", id.at[i]);
+    bytes_hex(hex, id.at, id.len);
     return try_each_dir(w, arena_printf(scratch, ".build-id/%.2s/%s.debug", hex, hex + 2), scratch,
                         out);
 }

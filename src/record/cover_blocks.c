@@ -268,7 +268,7 @@ bool cover_blocks_run(char **argv, bool takes_all, struct covered_blocks *out, s
     out->processes = followed.processes;
     if (followed.with_rights) {
         out->left_alone += out->with_rights = followed.with_rights;
-        out->left_why = "has rights of its file, which it would lose";
+        out->left_why = PTRACE_KEEPS_RIGHTS;
     }
     return ok;
 }

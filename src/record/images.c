@@ -207,18 +207,12 @@ void images_look_again(struct images *s, uint32_t number)
 static struct object *images_find_kept_file(struct images *s, const struct image *image)
 {
     const struct recording_object *o = &image->object;
-    const char *home = getenv("HOME");
-    char hex[2 * RECORDING_BUILD_ID_BYTES + 1];
-    if (!home || o->build_id_bytes < 2)
-        return NULL;
-    for (uint32_t i = 0; i < o->build_id_bytes; i++)
-        snprintf(hex + (size_t)2 * i, 3, "%02x", o->build_id[i]);
     struct bytes id = {o->build_id, o->build_id_bytes};
     struct object *found = NULL;
-    for (size_t len = id.len; len && !found; len = build_id_shorter(id, len))
-        found = images_open_at(s, image,
-                               arena_printf(&s->arena, "%s/.debug/.build-id/%.2s/%.*s/elf", home,
-                                            hex, (int)(2 * len - 2), hex + 2));
+    for (size_t len = id.len; len && !found; len = build_id_shorter(id, len)) {
+        const char *path = build_id_kept_path(&s->arena, id, len);
+        found = path ? images_open_at(s, image, path) : NULL;
+    }
     return found;
 }
 

@@ -418,9 +418,7 @@ static void read_profiles(struct llvm_reading *r, uint32_t test, struct sums *ou
 static const char *hex_of(struct bytes id, struct arena *a)
 {
     char *text = arena_alloc_text(a, 2 * id.len + 1);
-    for (size_t i = 0; i < id.len; i++)
-        snprintf(text + 2 * i, 3, "%02x", id.at[i]);
-    text[2 * id.len] = 0;
+    bytes_hex(text, id.at, id.len);
     return text;
 }
 

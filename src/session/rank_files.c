@@ -115,9 +115,8 @@ static void rank_file_objects(struct rank_files *f, struct rank_file *file)
     for (uint32_t i = 0; i < r->objects.len; i++) {
         const struct recording_object *o = &r->objects.at[i];
         /* A path is not enough: hosts of one job may have different builds in the same place. */
-        char id[2 * RECORDING_BUILD_ID_BYTES + 1] = "";
-        for (uint32_t k = 0; k < o->build_id_bytes; k++)
-            snprintf(id + 2 * k, 3, "%02x", o->build_id[k]);
+        char id[2 * RECORDING_BUILD_ID_BYTES + 1];
+        bytes_hex(id, o->build_id, o->build_id_bytes);
         bool is_own = o->kind == RECORDING_OBJECT_GENERATED || o->is_listed;
         const char *build =
             arena_printf(&file->scratch, "%u %s %s", o->kind, id, o->path ? o->path : "");

@@ -33,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DEBUGINFOD_ABI = 1, MOST_HEX = 2 * RECORDING_BUILD_ID_BYTES };
+enum { DEBUGINFOD_ABI = 1 };
 
 /* Of <elfutils/debuginfod.h>, as late_find() finds it. */
 struct debuginfod {
@@ -256,18 +256,12 @@ static struct object *symbol_open_recorded(struct symbol_files *f, const struct 
 static void symbol_try_kept(struct symbol_files *f, const struct recording_object *o,
                             struct object **best)
 {
-    const char *home = getenv("HOME");
-    char hex[MOST_HEX + 1];
     struct bytes id = symbol_recorded_id(o);
-    if (!home || id.len < 2)
-        return;
-    for (size_t i = 0; i < id.len; i++)
-        snprintf(hex + 2 * i, 3, "%02x", id.at[i]);
-    for (size_t len = id.len; len; len = build_id_shorter(id, len))
-        symbol_try(f,
-                   arena_printf(&f->arena, "%s/.debug/.build-id/%.2s/%.*s/elf", home, hex,
-                                (int)(2 * len - 2), hex + 2),
-                   o, best);
+    for (size_t len = id.len; len; len = build_id_shorter(id, len)) {
+        const char *path = build_id_kept_path(&f->arena, id, len);
+        if (path)
+            symbol_try(f, path, o, best);
+    }
 }
 
 struct object *symbol_files_open(struct symbol_files *f, const struct recording_object *o,

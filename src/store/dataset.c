@@ -72,12 +72,9 @@ bool store_export_dataset(struct store *s, const char *folder, const struct stor
     struct arena a = {0};
     struct dataset_names names = {0};
     size_t files = 0;
-    int64_t len = store_number(s, "SELECT count(*) FROM names", e);
-    int64_t last = store_number(s, "SELECT coalesce(max(id), 0) FROM names", e);
-    if (len < 0 || last < 0)
+    int64_t len = store_names_count(s, e);
+    if (len < 0)
         return false;
-    if (last > len)
-        return err_in(e, s->path, "is damaged: names are numbered with gaps");
     names.len = (size_t)len + 1;
     names.shown = ARENA_NEW(&a, const char *, names.len);
     names.object = ARENA_NEW(&a, const char *, names.len);
@@ -117,8 +114,8 @@ bool store_export_dataset(struct store *s, const char *folder, const struct stor
         struct tm parts;
         if (gmtime_r(&at, &parts))
             strftime(day, sizeof day, "%Y-%m-%d", &parts);
-        for (int i = 0; digest && i < s->api.column_bytes(q, 5) && i < 16; i++)
-            snprintf(name + 4 + 2 * i, 3, "%02x", digest[i]);
+        int bytes = s->api.column_bytes(q, 5);
+        bytes_hex(name + 4, digest, digest && bytes < 16 ? (size_t)bytes : digest ? 16 : 0);
         const char *path =
             dataset_path(folder, store_text(s, q, 2, &own), run.row.commit, day, name, &own);
         ok = to->write(to->context, path, dataset_write_run, &run, e);

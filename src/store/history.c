@@ -328,17 +328,25 @@ static bool store_sum_commit(struct store *s, const struct store_query *query, c
                                                 query->program, commit));
 }
 
-/* The arena gives zeroed memory. Number 0 is unused, but has its place: no index is shifted. Names
- * with gaps in their numbers come from another program, and arrays of that length may be larger
- * than any memory. */
-static bool store_sums_make(struct store *s, struct store_sums *sums, struct arena *a,
-                            struct err *e)
+/* Names with gaps in their numbers come from another program, and arrays of that length may be
+ * larger than any memory. */
+int64_t store_names_count(struct store *s, struct err *e)
 {
     int64_t names = store_number(s, "SELECT count(*) FROM names", e);
     int64_t last = store_number(s, "SELECT coalesce(max(id), 0) FROM names", e);
+    if (names >= 0 && last > names)
+        err_in(e, s->path, "is damaged: names are numbered with gaps");
+    return last < 0 || last > names ? -1 : names;
+}
+
+/* The arena gives zeroed memory. Number 0 is unused, but has its place: no index is shifted. */
+static bool store_sums_make(struct store *s, struct store_sums *sums, struct arena *a,
+                            struct err *e)
+{
+    int64_t names = store_names_count(s, e);
     *sums = (struct store_sums){.len = names < 0 ? 0 : (size_t)names + 1};
-    if (names < 0 || last < 0 || last > names)
-        return e->line[0] ? false : err_in(e, s->path, "is damaged: names are numbered with gaps");
+    if (names < 0)
+        return false;
     sums->self = ARENA_NEW(a, double, sums->len);
     sums->variance = ARENA_NEW(a, double, sums->len);
     return true;

@@ -59,6 +59,10 @@ bool store_next(const struct store *s, sqlite3_stmt *q, struct err *e);
 const char *store_text(const struct store *s, sqlite3_stmt *q, int column, struct arena *a);
 int64_t store_number(const struct store *s, const char *sql, struct err *e);
 
+/* history.c: the largest number of a name; they begin with 1. -1, with the error, for a damaged
+ * history. */
+int64_t store_names_count(struct store *s, struct err *e);
+
 /* The next entry of a block's data; false at the end, or where it is damaged. */
 bool store_blob_next(struct cursor *in, enum store_kind kind, uint32_t *slot,
                      struct store_value *v);

@@ -253,7 +253,7 @@ class EveryVersion(Files):
         self.assertIn("b.profraw: at offset", self.merge("old", "a.profraw", "b.profraw", "g.out", status=2))
         self.assertEqual((self.folder / "old").read_bytes(), b"kept")
         self.assertIn("g.out: at offset 0: is no profile of LLVM", self.merge("old", "a.profraw", "g.out", status=2))
-        self.assertIn("is no profile of LLVM", self.merge("old", "--to", "profdata", "g.out", status=2))
+        self.assertIn("is not a profile of LLVM", self.merge("old", "--to", "profdata", "g.out", status=2))
         self.assertIn("from 11 to 23, not 10", self.merge("old", "--llvm", "10", "a.profraw", status=2))
         self.assertIn("need --program", self.convert("a.profraw", "old", "--to", "gmon", status=2))
         self.assertIn("does not become a file of gcc's", self.convert("a.profraw", "old", "--to", "gcda", status=2))

@@ -180,16 +180,23 @@ static bool arcfile_find_order(struct cursor *in, uint32_t magic)
     return false;
 }
 
+bool arcs_size_is_possible(const char *name, size_t bytes, size_t least, const char *kind,
+                           struct err *e)
+{
+    if (bytes < least)
+        return err_in(e, name, "%zu bytes are too few for a %s file", bytes, kind);
+    return bytes <= UINT32_MAX ||
+           err_in(e, name, "%zu bytes are more than any compiler writes", bytes);
+}
+
 /* Only files whose version word leaves the unit open are read beyond their header. */
 bool arcfile_open(struct arcfile *f, uint32_t magic, struct bytes in, const char *name,
                   struct err *e)
 {
     *f = (struct arcfile){.in = cursor_over(in, name)};
     const char *what = magic == GCOV_MAGIC_NOTES ? "gcno" : "gcda";
-    if (in.len < 12)
-        return err_in(e, name, "%zu bytes are too few for a %s file", in.len, what);
-    if (in.len > UINT32_MAX)
-        return err_in(e, name, "%zu bytes are more than any compiler writes", in.len);
+    if (!arcs_size_is_possible(name, in.len, 12, what, e))
+        return false;
     if (!arcfile_find_order(&f->in, magic))
         return err_in(e, name, "is not a %s file: it begins with %02x %02x %02x %02x", what,
                       in.at[0], in.at[1], in.at[2], in.at[3]);

@@ -20,6 +20,11 @@ struct arcfile {
     struct arcs_origin origin;
 };
 
+/* Whether a file of `bytes` may be one of compilers' notes or counters, whose header
+ * takes `least`. */
+bool arcs_size_is_possible(const char *name, size_t bytes, size_t least, const char *kind,
+                           struct err *e);
+
 /* Reads magic, version, stamp and, from gcc 12, checksum. Finds the byte order from the magic, and
  * whether lengths are words or bytes. */
 MUST_CHECK bool arcfile_open(struct arcfile *f, uint32_t magic, struct bytes in, const char *name,

@@ -20,6 +20,7 @@
 #include "coverage/format/format.h"
 
 #include "base/map.h"
+#include "coverage/format/arcfile.h"
 
 #include <inttypes.h>
 
@@ -98,10 +99,8 @@ uint32_t bbg_version_word(uint16_t number, char phase)
 bool bbg_open(struct cursor *in, enum bbg_magic magic, struct arcs_origin *origin, struct err *e)
 {
     const char *kind = magic == BBG_MAGIC ? "bbg" : "da";
-    if (cursor_left(in) < HEADER_BYTES)
-        return err_in(e, in->name, "%zu bytes are too few for a %s file", cursor_left(in), kind);
-    if (cursor_left(in) > UINT32_MAX)
-        return err_in(e, in->name, "%zu bytes are more than any compiler writes", cursor_left(in));
+    if (!arcs_size_is_possible(in->name, cursor_left(in), HEADER_BYTES, kind, e))
+        return false;
     if (bytes_u32(in->at, false) != magic)
         return err_in(e, in->name,
                       bytes_u32(in->at, true) == magic ? "is a %s file in the wrong byte order"
@@ -491,8 +490,7 @@ bool bbg_write(struct writer *w, const struct notes *n, struct err *e)
     for (size_t i = 0; i < n->functions.len; i++) {
         const struct notes_function *f = &n->functions.at[i];
         if (f->defect)
-            return err_set(e, "function %zu of the notes is damaged: %s", i,
-                           arcs_defect_text(f->defect));
+            return notes_refuse_defect(i, f->defect, e);
         /* Arcs out of an exit block that is not the last would change their place among others. */
         bool has_order = f->is_arcs_sorted && f->name && f->blocks;
         for (uint32_t k = 0; k < f->arcs && f->exit + 1 != f->blocks; k++)

@@ -436,8 +436,7 @@ static bool is_writable(const struct notes *n, struct err *e)
             if (n->runs.at[f->first_run + r].file == (uint32_t)NO_INDEX) /* bbg can state that */
                 defect = DEFECT_NO_FILE;
         if (defect)
-            return err_set(e, "function %zu of the notes is damaged: %s", i,
-                           arcs_defect_text(defect));
+            return notes_refuse_defect(i, defect, e);
     }
     return true;
 }

@@ -226,6 +226,12 @@ const char *arcs_defect_text(enum arcs_defect defect)
     return TEXTS[defect];
 }
 
+bool notes_refuse_defect(size_t function, enum arcs_defect defect, struct err *e)
+{
+    return err_set(e, "function %zu of the notes is damaged: %s", function,
+                   arcs_defect_text(defect));
+}
+
 uint32_t name_ident(const char *name)
 {
     return hash_fnv32(name, strlen(name)) & INT32_MAX; /* gcov-dump prints it signed */

@@ -79,6 +79,8 @@ enum arcs_defect {
 
 /* "the file ends within the function". */
 const char *arcs_defect_text(enum arcs_defect defect);
+/* Notes with it are not written. */
+bool notes_refuse_defect(size_t function, enum arcs_defect defect, struct err *e);
 
 enum notes_arc_flags {
     NOTES_ARC_ON_TREE = 1, /* no counter: follows from the others */

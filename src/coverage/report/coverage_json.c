@@ -489,8 +489,7 @@ static uint32_t coveralls_digest(struct json *j, const struct result_source *s)
         return 0;
     }
     md5(file_bytes(&buffer), digest);
-    for (int i = 0; i < 16; i++)
-        snprintf(text + 2 * i, 3, "%02x", digest[i]);
+    bytes_hex(text, digest, sizeof digest);
     for (size_t i = 0; i < buffer.len && lines < UINT32_MAX; i++)
         lines += buffer.at[i] == '\n' || i + 1 == buffer.len;
     json_pair_str(j, "source_digest", text);

@@ -464,8 +464,7 @@ static char *hash(const char *path, struct arena *a)
     uint8_t digest[16];
     char *text = arena_alloc_text(a, 33);
     md5((struct bytes){(const uint8_t *)path, strlen(path)}, digest);
-    for (int i = 0; i < 16; i++)
-        sprintf(text + 2 * (size_t)i, "%02x", digest[i]);
+    bytes_hex(text, digest, sizeof digest);
     return text;
 }
 

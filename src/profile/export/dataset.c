@@ -38,9 +38,10 @@ static void dataset_what(struct dataset_row *row, const struct exchange *x, cons
 {
     const struct exchange_function *f = &x->functions.at[x->frames.at[path[depth]].function];
     const struct exchange_object *o = f->object < x->objects.len ? &x->objects.at[f->object] : NULL;
-    *id = 0;
-    for (size_t i = 0; o && i < o->build_id_len && i < RECORDING_BUILD_ID_BYTES; i++)
-        snprintf(id + 2 * i, 3, "%02x", o->build_id[i]);
+    size_t len = !o                                           ? 0
+                 : o->build_id_len < RECORDING_BUILD_ID_BYTES ? o->build_id_len
+                                                              : RECORDING_BUILD_ID_BYTES;
+    bytes_hex(id, o ? o->build_id : NULL, len);
     row->function = f->name;
     row->object = o ? o->path : NULL;
     row->build_id = id;

@@ -128,14 +128,18 @@ static bool read_names(struct afdo_reading *r, struct err *e)
     return !c->failed || err_at(e, c, "the list of names ends early");
 }
 
-/* A name by its number; NULL, with the error, for none. What its file is goes into the profile. */
+const struct bytes *source_name_at(const struct bytes *names, size_t len, const struct cursor *c,
+                                   uint64_t number, struct err *e)
+{
+    if (!c->failed && number < len && names[number].len)
+        return &names[number];
+    err_at(e, c, "names function %" PRIu64 " of %zu", number, len);
+    return NULL;
+}
+
 static const struct bytes *name_at(struct afdo_reading *r, uint64_t number, struct err *e)
 {
-    if (r->c.failed || number >= r->names.len || !r->names.at[number].len) {
-        err_at(e, &r->c, "names function %" PRIu64 " of %zu", number, r->names.len);
-        return NULL;
-    }
-    return &r->names.at[number];
+    return source_name_at(r->names.at, r->names.len, &r->c, number, e);
 }
 
 /* Both in 16 bits. */

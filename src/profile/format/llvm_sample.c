@@ -513,14 +513,10 @@ static bool binary_read_names(struct binary_reading *r, struct cursor *c, uint64
     return !c->failed || err_at(e, c, "the list of names ends early");
 }
 
-/* A name by its number; NULL, with the error, where it is none. */
 static const struct bytes *binary_name(struct binary_reading *r, struct cursor *c, struct err *e)
 {
     uint64_t number = cursor_uleb(c);
-    if (!c->failed && number < r->names.len && r->names.at[number].len)
-        return &r->names.at[number];
-    err_at(e, c, "names function %" PRIu64 " of %zu", number, r->names.len);
-    return NULL;
+    return source_name_at(r->names.at, r->names.len, c, number, e);
 }
 
 /* LLVM refuses lines of more than 16 bits, and so does this. */

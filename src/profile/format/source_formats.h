@@ -29,7 +29,7 @@ struct source_format {
     bool (*probe)(struct bytes in);
     bool (*read)(struct bytes in, const char *name, struct source_profile *p, struct err *e);
 };
-extern const struct source_format source_formats[];
+extern const struct source_format source_formats[]; /* by kind */
 enum { SOURCE_FORMATS = 5 };
 
 /* Those go by addresses or symbols, and become a profile by source position in a program alone. */
@@ -40,6 +40,11 @@ static inline bool source_format_is_by_address(const struct source_format *f)
 
 /* The row whose files begin so, or NULL. */
 const struct source_format *source_format_probe(struct bytes in);
+
+/* afdo.c: a function's name by its number, which `c` has just read; NULL, with the error, for none.
+ */
+const struct bytes *source_name_at(const struct bytes *names, size_t len, const struct cursor *c,
+                                   uint64_t number, struct err *e);
 
 /* gcc's: versions 1 (gcc 5 to 11), 2 (12 to 15) and 3 (16). What a version has no room for is
  * refused, or, of lines and discriminators beyond 65535, left out and counted in *left_out. */

@@ -55,14 +55,12 @@ enum {
 };
 static const struct column columns[ANNOTATE_COLUMNS] = {
     [LINE_SELF_SAMPLES] = {"self_samples", "samples on the line or in the instruction"},
-    [LINE_SELF_TIME] = {"self_time",
-                        "the same as time, in the dimension's unit; null: unknown rate"},
+    [LINE_SELF_TIME] = {"self_time", MEANS_TIME},
     [LINE_SELF_SHARE] = {"self_share", "of all samples, 0 to 1"},
     [LINE_HEAT] = {NULL, "share of all samples that hit code of this line", "self%", FORM_HEAT,
                    true},
     [LINE_TIME] = {NULL, "the same as time", "self ?", FORM_NONZERO, true},
-    [LINE_SAMPLES] = {NULL, "in place of time if the rate is unknown", "samples", FORM_NONZERO,
-                      true},
+    [LINE_SAMPLES] = {NULL, MEANS_SAMPLES, "samples", FORM_NONZERO, true},
     [LINE_TOTAL_SAMPLES] = {"total_samples",
                             "only with stacks: samples on the line, in code inlined at it and in "
                             "what it called, each once"},
@@ -73,7 +71,7 @@ static const struct column columns[ANNOTATE_COLUMNS] = {
                             "at it and in what it called",
                             "total%", FORM_PERCENT, true},
     [LINE_TOTAL] = {NULL, "the same as time", "total ?", FORM_NONZERO, true},
-    [LINE_FUNCTION] = {"function", "the linkage name of the function that the line is in"},
+    [LINE_FUNCTION] = {"function", MEANS_LINE_FUNCTION},
     [LINE_CALLS] = {"calls", "calls of the function that begins here; null: none does", "calls",
                     FORM_NUMBER, true},
     [LINE_EXECUTIONS] =
@@ -85,8 +83,7 @@ static const struct column columns[ANNOTATE_COLUMNS] = {
                     "count", FORM_TEXT, true},
     [LINE_BLOCKS] = {"blocks", "how many blocks the count adds up; text shows several only",
                      "blocks", FORM_NUMBER, true},
-    [LINE_INFERRED] = {"is_inferred",
-                       "no block begins on the line: the count is that of the block before"},
+    [LINE_INFERRED] = {"is_inferred", MEANS_INFERRED},
 };
 /* Lines and instructions share the columns, since both have self time and executions; members that
  * do not apply to one of them are absent from its JSON. */

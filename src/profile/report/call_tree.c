@@ -53,7 +53,7 @@ enum {
 /* Text prints times where the rate is known; JSON and CSV always have samples. `file` and `line`
  * say where the function is, not where the call is made. */
 static const struct column columns[CALL_COLUMNS] = {
-    [CALL_TREE] = {"tree", "in CSV, which has all trees in one table: number of the tree, from 1"},
+    [CALL_TREE] = {"tree", MEANS_TREE},
     [CALL_DEPTH] = {"depth", "levels below the first row"},
     [CALL_KIND] = {"kind", "function; folded: several rows below --min-percent or --depth"},
     [CALL_FOLDED] = {"folded", "how many rows were folded"},
@@ -61,7 +61,7 @@ static const struct column columns[CALL_COLUMNS] = {
     [CALL_INLINED] = {"is_inlined", "its code was inlined into the row above (callers: below)"},
     [CALL_FILE] = {"file", "source file of the function, if debug information has it"},
     [CALL_LINE] = {"line", "where the function begins"},
-    [CALL_SHARE] = {"share", "share of all samples; 0 to 1 in JSON", "total%", FORM_HEAT},
+    [CALL_SHARE] = {"share", MEANS_SHARE, "total%", FORM_HEAT},
     [CALL_TOTAL] = {"total_samples", "samples whose stack has this path"},
     [CALL_SELF] = {"self_samples", "samples whose stack ends here, with the function innermost (of "
                                    "callers: outermost)"},
@@ -171,7 +171,7 @@ static void put_tree(struct out *out, const struct text_columns *l, const struct
                          ? "No stacks were recorded: 'monarc flat' shows the time of functions.\n"
                          : "no recorded stack has it\n");
     if (t->is_cut)
-        out_printf(out, "cut off after %zu rows (--limit)\n", t->len);
+        out_printf(out, TEXT_CUT_OFF, t->len);
     if (t->direction == CALLS_FROM_ROOT && rest > least) {
         text_share(out, r->summary, t->whole - t->covered);
         out_printf(out, " of the samples %s\n",

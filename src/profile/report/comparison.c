@@ -449,7 +449,7 @@ static const char CHANCE[] =
     "p-value: probability of a difference this large between equal programs";
 
 static const struct column row_columns[ROW_COLUMNS] = {
-    [ROW_NAME] = {"name", "demangled, unless --no-demangle"},
+    [ROW_NAME] = {"name", MEANS_NAME},
     [ROW_LINKAGE] = {"linkage_name",
                      "of the new side; of functions that are gone, of the old side"},
     [ROW_OBJECT] = {"object", "the library it is in; empty: the executable"},

@@ -129,7 +129,7 @@ enum {
 static const struct column line_columns[LINE_COLUMNS] = {
     [LINE_FILE] = {"file", "path in the debug information"},
     [LINE_LINE] = {"line", "of that file"},
-    [LINE_FUNCTION] = {"function", "the linkage name of the function that the line is in"},
+    [LINE_FUNCTION] = {"function", MEANS_LINE_FUNCTION},
     [LINE_EXECUTIONS] = {"executions", "sum over all blocks that begin on the line", "executions",
                          FORM_NUMBER},
     [LINE_BLOCKS] = {"blocks",
@@ -139,8 +139,7 @@ static const struct column line_columns[LINE_COLUMNS] = {
     [LINE_LEAST] = {"least", "count of the least often executed of these blocks", "least",
                     FORM_NUMBER},
     [LINE_MOST] = {"most", "count of the most often executed", "most", FORM_NUMBER},
-    [LINE_INFERRED] = {"is_inferred", "no block begins on the line: the count is that of the block "
-                                      "before"},
+    [LINE_INFERRED] = {"is_inferred", MEANS_INFERRED},
 };
 const struct column_table counts_line_columns = {"Columns of --counts", "lines_counts", "lines",
                                                  line_columns, LINE_COLUMNS};

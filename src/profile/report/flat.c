@@ -61,8 +61,6 @@ enum {
     FLAT_COLUMNS
 };
 
-static const char IN_UNITS[] = "the same as time, in the dimension's unit; null: unknown rate";
-static const char WILSON[] = "95 % confidence interval (Wilson)";
 static const char OF_TOTAL[] =
     "95 % confidence interval of the share with callees, if stacks were recorded";
 
@@ -72,10 +70,8 @@ static const char OF_TOTAL[] =
  * runs, --base) say so at the start of their meaning. */
 static const struct column columns[FLAT_COLUMNS] = {
     COLUMNS_OF_FUNCTION(0),
-    [FLAT_KIND] = {"kind", "function, or profiler: mcount and its like, the cost of measuring"},
-    [FLAT_INLINED] = {"is_inlined",
-                      "the row is the function's inlined code; its out-of-line code has "
-                      "a row of its own"},
+    [FLAT_KIND] = {"kind", MEANS_KIND},
+    [FLAT_INLINED] = {"is_inlined", MEANS_INLINED},
     [FLAT_SHARE] = {"self_share",
                     "share of all samples, those outside any function included; 0 to 1"
                     " in JSON",
@@ -84,13 +80,13 @@ static const struct column columns[FLAT_COLUMNS] = {
                             "half the width of the 95 % confidence interval of self%, in "
                             "points; with room for all samples of bins shared with others",
                             "+-", FORM_PERCENT, true},
-    [FLAT_LOW] = {"self_share_low", WILSON},
-    [FLAT_HIGH] = {"self_share_high", WILSON},
+    [FLAT_LOW] = {"self_share_low", MEANS_WILSON},
+    [FLAT_HIGH] = {"self_share_high", MEANS_WILSON},
     [FLAT_SAMPLES] = {"self_samples",
                       "hits of the profiling clock in the function itself; a bin that "
                       "several functions share is split by bytes",
                       "samples", FORM_NUMBER},
-    [FLAT_TIME] = {"self_time", IN_UNITS, "self ?", FORM_NUMBER},
+    [FLAT_TIME] = {"self_time", MEANS_TIME, "self ?", FORM_NUMBER},
     [FLAT_BETWEEN] = {NULL,
                       "of several runs: half the width of the 95 % confidence interval of "
                       "the mean run's time",
@@ -102,14 +98,14 @@ static const struct column columns[FLAT_COLUMNS] = {
                      "only of histograms: samples in bins shared with other functions; all or "
                      "none of them may belong to this row, and self_share_low and "
                      "self_share_high allow for both"},
-    [FLAT_CUMULATIVE] = {NULL, "self time of this row and all above", "cumulative", FORM_NUMBER},
+    [FLAT_CUMULATIVE] = {NULL, MEANS_CUMULATIVE, "cumulative", FORM_NUMBER},
     [FLAT_TOTAL_SHARE] = {NULL, "share of the samples in whose stack the function is", "total%",
                           FORM_PERCENT},
     [FLAT_TOTAL] = {NULL, "the same as time", "total ?", FORM_NUMBER},
     [FLAT_TOTAL_SAMPLES] = {"total_samples",
                             "samples with callees: measured if stacks were recorded, else the "
                             "model's estimate"},
-    [FLAT_TOTAL_TIME] = {"total_time", IN_UNITS},
+    [FLAT_TOTAL_TIME] = {"total_time", MEANS_TIME},
     [FLAT_TOTAL_LOW] = {"total_share_low", OF_TOTAL},
     [FLAT_TOTAL_HIGH] = {"total_share_high", OF_TOTAL},
     [FLAT_MODEL] = {NULL, "with --model: what splitting by call counts makes of total", "model ?",
@@ -563,7 +559,7 @@ void flat_text(struct out *out, const struct report_input *in)
         running += s->unattributed;
         out_spaces(out, (size_t)indent);
         text_rest(out, &l, s, s->unattributed, running, s->unknown_callees);
-        out_str(out, "[unattributed] in no function\n");
+        out_str(out, TEXT_UNATTRIBUTED);
     }
     if (s->samples > 0 && l.shape[FLAT_SHARE_BETWEEN].width)
         text_interval_legend(out, s);

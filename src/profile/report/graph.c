@@ -48,7 +48,7 @@ static const struct column entry_columns[ENTRY_COLUMNS] = {
     [ENTRY_ID] = {"id", "number of the entry; null: it has none", "index", FORM_LEFT},
     [ENTRY_KIND] = {"kind", "function; cycle: functions that call each other"},
     COLUMNS_OF_FUNCTION(ENTRY_FUNCTION),
-    [ENTRY_CYCLE] = {"cycle", "number of the cycle that it is, or is in"},
+    [ENTRY_CYCLE] = {"cycle", MEANS_CYCLE},
     [ENTRY_SHARE] = {"total_share", "share of all samples, callees included; 0 to 1 in JSON",
                      "total%", FORM_HEAT, true},
     [ENTRY_SELF] = {"self_samples",
@@ -161,7 +161,7 @@ static void text_node(struct out *out, const struct columns *l, uint32_t node, i
 {
     const struct graph_node *n = &l->graph->nodes[node];
     if (graph_is_cycle(l->graph, node)) {
-        out_printf(out, "<cycle %" PRIu32 " as a whole>", n->cycle);
+        out_printf(out, GRAPH_CYCLE_NAME, n->cycle);
     } else {
         int behind = l->number && l->number[node] ? 3 + text_digits(l->number[node]) : 0;
         behind += n->cycle ? 9 + text_digits(n->cycle) : 0;
@@ -398,20 +398,18 @@ enum {
     TREE_COLUMNS
 };
 static const struct column tree_columns[TREE_COLUMNS] = {
-    [TREE_NUMBER] = {"tree",
-                     "in CSV, which has all trees in one table: number of the tree, from 1"},
+    [TREE_NUMBER] = {"tree", MEANS_TREE},
     [TREE_DEPTH] = {"depth", "levels below the chosen function"},
     [TREE_KIND] = {"kind", "function; cycle: all its members; unknown: callers outside the "
                            "program's functions"},
     COLUMNS_OF_FUNCTION(TREE_FUNCTION),
-    [TREE_CYCLE] = {"cycle", "number of the cycle that it is, or is in"},
+    [TREE_CYCLE] = {"cycle", MEANS_CYCLE},
     [TREE_HEAT] = {NULL, "share of all samples that flow through this row", "total%", FORM_HEAT},
     [TREE_TIME] = {NULL, "the same as time", "total ?", FORM_NUMBER, true},
-    [TREE_TEXT_SAMPLES] = {NULL, "in place of time if the rate is unknown", "samples", FORM_NUMBER,
-                           true},
+    [TREE_TEXT_SAMPLES] = {NULL, MEANS_SAMPLES, "samples", FORM_NUMBER, true},
     [TREE_CALLS] = {"calls", "calls between this function and the one above it, whatever the path",
                     "calls", FORM_NONZERO},
-    [TREE_STATIC] = {"static", "the call is in the code but was never recorded (--static)"},
+    [TREE_STATIC] = {"static", MEANS_STATIC},
     [TREE_SHARE] = {"share", "of all samples, 0 to 1"},
     [TREE_SAMPLES] = {"samples", "samples of the first row that flow through this row"},
     [TREE_CUT] = {"cut", "callers or callees not shown: too deep, or below --min-percent"},
@@ -455,7 +453,7 @@ static void text_tree(struct out *out, const struct text_columns *table, const s
         out_char(out, '\n');
     }
     if (t->is_cut)
-        out_printf(out, "cut off after %zu rows (--limit)\n", t->len);
+        out_printf(out, TEXT_CUT_OFF, t->len);
 }
 
 /* Pairs of callers and callees are facts; what happens three calls up is not in the counts. The
@@ -518,13 +516,13 @@ static const struct column arc_columns[ARC_COLUMNS] = {
     [ARC_ID] = {"id", "number of that function's entry; null: it has none"},
     [ARC_NAME] = {"name", "name of the caller, callee or member"},
     [ARC_CALLER] = {"caller", "name of the caller; empty if the kind says that it is unknown"},
-    [ARC_CALLER_LINKAGE] = {"caller_linkage_name", "as the program's symbol table has it"},
+    [ARC_CALLER_LINKAGE] = {"caller_linkage_name", MEANS_LINKAGE},
     [ARC_CALLER_ADDRESS] = {"caller_address", "where the caller begins, as linked"},
     [ARC_CALLEE] = {"callee", "name of the callee"},
-    [ARC_CALLEE_LINKAGE] = {"callee_linkage_name", "as the program's symbol table has it"},
+    [ARC_CALLEE_LINKAGE] = {"callee_linkage_name", MEANS_LINKAGE},
     [ARC_CALLEE_ADDRESS] = {"callee_address", "where the callee begins, as linked"},
     [ARC_CALLS] = {"calls", "calls along this arc"},
-    [ARC_STATIC] = {"static", "the call is in the code but was never recorded (--static)"},
+    [ARC_STATIC] = {"static", MEANS_STATIC},
     [ARC_RECURSIVE] = {"recursive_calls", "of a member of a cycle: calls by itself"},
     [ARC_OF_CALLS] = {"of_calls", "all calls of the callee or its cycle"},
     [ARC_SELF] = {"self_samples", "share of the callee's own samples that this arc caused"},

@@ -138,34 +138,28 @@ enum {
     LINE_COLUMNS
 };
 
-/* Times have no unit in their names: profiles may be of seconds, events or bytes. */
-static const char IN_UNITS[] = "the same as time, in the dimension's unit; null: unknown rate";
-/* Wilson's interval (J. Am. Stat. Assoc. 22, 1927) stays within 0 and 1, also for a line that
- * was hit once. */
-static const char WILSON[] = "95 % confidence interval (Wilson)";
-
 /* The function's fields come first, since JSON and CSV name the function of each line; text has it
  * after the place. Totals come from stacks; without stacks they are of inlined code alone, and
  * exist with --inlines. */
 static const struct column columns[LINE_COLUMNS] = {
     COLUMNS_OF_FUNCTION(0),
-    [LINE_KIND] = {"kind", "function, or profiler: mcount and its like, the cost of measuring"},
+    [LINE_KIND] = {"kind", MEANS_KIND},
     [LINE_FILE] = {"file",
                    "path in the debug information, after --path-map; null: no line numbers"},
     [LINE_LINE] = {"line", "null: the code has no line number"},
-    [LINE_SHARE] = {"self_share", "share of all samples; 0 to 1 in JSON", "self%", FORM_HEAT},
+    [LINE_SHARE] = {"self_share", MEANS_SHARE, "self%", FORM_HEAT},
     [LINE_BETWEEN] = {NULL, "half the width of the 95 % confidence interval of self%, in points",
                       "+-", FORM_PERCENT, true},
     [LINE_SHARED] = {"shared_samples",
                      "only of histograms: samples in bins shared with other lines; all or none of "
                      "them may belong to this one"},
-    [LINE_LOW] = {"self_share_low", WILSON},
-    [LINE_HIGH] = {"self_share_high", WILSON},
+    [LINE_LOW] = {"self_share_low", MEANS_WILSON},
+    [LINE_HIGH] = {"self_share_high", MEANS_WILSON},
     [LINE_SAMPLES] = {"self_samples",
                       "hits of the profiling clock; a bin that lines share is split by bytes",
                       "samples", FORM_NUMBER},
-    [LINE_TIME] = {"self_time", IN_UNITS, "self ?", FORM_NUMBER},
-    [LINE_CUMULATIVE] = {NULL, "self time of this row and all above", "cumulative", FORM_NUMBER},
+    [LINE_TIME] = {"self_time", MEANS_TIME, "self ?", FORM_NUMBER},
+    [LINE_CUMULATIVE] = {NULL, MEANS_CUMULATIVE, "cumulative", FORM_NUMBER},
     [LINE_TOTAL_SHARE] =
         {NULL,
          "share of the samples in this line, in code inlined at it and in what it called; without "
@@ -176,7 +170,7 @@ static const struct column columns[LINE_COLUMNS] = {
         {"total_samples",
          "samples in this line, in code inlined at it and in what it called, each once; absent "
          "without stacks, or with --inlines of inlined code alone"},
-    [LINE_TOTAL_TIME] = {"total_time", IN_UNITS},
+    [LINE_TOTAL_TIME] = {"total_time", MEANS_TIME},
     [LINE_CALLS] = {"calls", "calls made from this line", "calls", FORM_NONZERO},
     [LINE_ENTERED] = {"entered", "calls of the function that begins on this line", "entered",
                       FORM_NONZERO},
@@ -407,7 +401,7 @@ void lines_text(struct out *out, const struct report_input *in)
     if (s->unattributed != 0) {
         running += s->unattributed;
         put_rest(out, &l, s, s->unattributed, running);
-        out_str(out, "[unattributed] in no function\n");
+        out_str(out, TEXT_UNATTRIBUTED);
     }
     if (s->samples > 0 && l.columns.shape[LINE_BETWEEN].width)
         text_interval_legend(out, s);

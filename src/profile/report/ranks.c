@@ -73,10 +73,8 @@ static const struct column columns[ROW_COLUMNS] = {
     [ROW_NAME] = {"name", "the function, or the call of MPI", "function", FORM_LEFT},
     [ROW_OBJECT] = {"object", "the library it is in; absent: the executable, if all ranks ran the "
                               "same"},
-    [ROW_SOURCE] = {"source", "only of static functions with the same name: the file it is in"},
-    [ROW_INLINED] = {"is_inlined",
-                     "the row is the function's inlined code; its out-of-line code has "
-                     "a row of its own"},
+    [ROW_SOURCE] = {"source", MEANS_SOURCE},
+    [ROW_INLINED] = {"is_inlined", MEANS_INLINED},
 };
 
 const struct column_table ranks_columns = {"Columns", "ranks", "rows", columns, ROW_COLUMNS};

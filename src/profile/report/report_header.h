@@ -38,6 +38,30 @@ void text_function_behind(struct out *out, struct names *names, uint32_t functio
 /* The columns of what text_function() prints. */
 int text_function_width(struct names *names, uint32_t function, const struct text_style *style);
 
+/* What columns mean that several tables have. Times have no unit in their names: profiles may be of
+ * seconds, events or bytes. Wilson's interval (J. Am. Stat. Assoc. 22, 1927) stays within 0 and 1,
+ * also for a line that was hit once. */
+#define MEANS_TIME       "the same as time, in the dimension's unit; null: unknown rate"
+#define MEANS_WILSON     "95 % confidence interval (Wilson)"
+#define MEANS_SAMPLES    "in place of time if the rate is unknown"
+#define MEANS_SHARE      "share of all samples; 0 to 1 in JSON"
+#define MEANS_CUMULATIVE "self time of this row and all above"
+#define MEANS_KIND       "function, or profiler: mcount and its like, the cost of measuring"
+#define MEANS_INLINED \
+    "the row is the function's inlined code; its out-of-line code has a row of its own"
+#define MEANS_STATIC        "the call is in the code but was never recorded (--static)"
+#define MEANS_TREE          "in CSV, which has all trees in one table: number of the tree, from 1"
+#define MEANS_CYCLE         "number of the cycle that it is, or is in"
+#define MEANS_LINE_FUNCTION "the linkage name of the function that the line is in"
+#define MEANS_INFERRED      "no block begins on the line: the count is that of the block before"
+#define MEANS_NAME          "demangled, unless --no-demangle"
+#define MEANS_LINKAGE       "as the program's symbol table has it"
+#define MEANS_SOURCE        "only of static functions with the same name: the file it is in"
+
+/* Rows of several reports, and the line after those of a tree. */
+#define TEXT_UNATTRIBUTED "[unattributed] in no function\n"
+#define TEXT_CUT_OFF      "cut off after %zu rows (--limit)\n"
+
 /* Five columns of every table of functions, from column `first` on, and their fields: the name is
  * shown, linkage name and address identify. */
 enum {
@@ -50,13 +74,13 @@ enum {
 };
 /* clang-format off */
 #define COLUMNS_OF_FUNCTION(first)                                                                 \
-    [(first) + FUNCTION_NAME] = {"name", "demangled, unless --no-demangle"},                       \
-    [(first) + FUNCTION_LINKAGE] = {"linkage_name", "as the program's symbol table has it"},       \
+    [(first) + FUNCTION_NAME] = {"name", MEANS_NAME},                                              \
+    [(first) + FUNCTION_LINKAGE] = {"linkage_name", MEANS_LINKAGE},                                \
     [(first) + FUNCTION_ADDRESS] = {"address", "where the function begins, as linked"},            \
     [(first) + FUNCTION_OBJECT] =                                                                  \
-        {"object", "only of recordings: the library it is in; absent: the executable"},              \
+        {"object", "only of recordings: the library it is in; absent: the executable"},            \
     [(first) + FUNCTION_SOURCE] =                                                                  \
-        {"source", "only of static functions with the same name: the file it is in"}
+        {"source", MEANS_SOURCE}
 /* clang-format on */
 
 /* `fields` points to the first of the five. The texts live as long as `names`. */

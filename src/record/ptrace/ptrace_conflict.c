@@ -117,7 +117,7 @@ const char *ptrace_conflict_text(const char *path, bool is_started, bool *may_tr
         return NULL;
     switch (conflict_of_file(path)) {
     case TRACED_LEAKS: return "has a leak checker, which needs ptrace";
-    case TRACED_RIGHTS: return "has rights of its file, which it would lose";
+    case TRACED_RIGHTS: return PTRACE_KEEPS_RIGHTS;
     case TRACED_TRACER: break;
     default: return NULL;
     }

@@ -4,6 +4,9 @@
 
 #include <stdbool.h>
 
+/* Why a program with rights of its file (setuid, capabilities) is not traced. */
+#define PTRACE_KEEPS_RIGHTS "has rights of its file, which it would lose"
+
 /* Why a program is better left alone, or NULL. `is_started`: by the program that the user named;
  * that one itself is traced even if it may trace others, which then fails (*may_trace). */
 const char *ptrace_conflict_text(const char *path, bool is_started, bool *may_trace);

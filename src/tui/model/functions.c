@@ -171,7 +171,7 @@ const char *calls_name(const struct measurement *m, uint32_t node, char *room, s
         return "<unknown caller>";
     if (!graph_is_cycle(&s->graph, node))
         return names_text((struct names *)&s->names, node);
-    snprintf(room, size, "<cycle %" PRIu32 " as a whole>", s->graph.nodes[node].cycle);
+    snprintf(room, size, GRAPH_CYCLE_NAME, s->graph.nodes[node].cycle);
     return room;
 }
 

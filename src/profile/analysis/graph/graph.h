@@ -192,6 +192,9 @@ void graph_sort_callees(const struct graph *g, uint32_t function, struct arc_lis
  * included. */
 void graph_sort_members(struct graph *g, uint32_t cycle_node);
 
+/* What reports call the node of a cycle, by its number. */
+#define GRAPH_CYCLE_NAME "<cycle %" PRIu32 " as a whole>"
+
 static inline bool graph_is_cycle(const struct graph *g, uint32_t node)
 {
     return node >= g->functions->len;
