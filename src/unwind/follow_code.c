@@ -99,7 +99,7 @@ static uint64_t path_returns_to(struct following *f, const struct path *p)
     }
     if (!memory_word(&w->memory, w->arch->pushes_ra ? p->sp : p->slot[w->ra], &pc))
         f->is_deep |= w->memory.why == UNWIND_DEEP;
-    return w->signs_ra ? walk_unsigned(w, pc) : pc;
+    return walk_unsigned(w, pc);
 }
 
 /* One path, until it returns, leads nowhere, or joins another one. */
@@ -212,7 +212,7 @@ static bool step_to_start(struct walker *w)
     for (uint64_t at = sp; at < sp + MOST_OUTERMOST; at += 8) {
         if (!memory_word(&w->memory, at, &pc))
             return false;
-        pc = w->signs_ra ? walk_unsigned(w, pc) : pc;
+        pc = walk_unsigned(w, pc);
         if (walk_call(w, pc, 0) == CALL_NONE)
             continue;
         /* Return addresses stand at the outer end of a frame, or at its inner one. */

@@ -30,8 +30,7 @@ static bool step_go(struct walker *w, uint64_t pc, uint64_t sp, const uint64_t *
 {
     struct unwind_module module;
     const struct arch *a = w->arch;
-    if (a->signs_ra)
-        pc = walk_unsigned(w, pc);
+    pc = walk_unsigned(w, pc);
     if (pc && !walk_is_code(w, pc - 1, &module))
         return false;
     uint32_t known = register_bit(a->sp) | (w->r.known & register_bit(a->fp));
@@ -102,9 +101,7 @@ static bool step_by_ra_register(struct walker *w)
     struct unwind_module module;
     if (!is_known(&w->r, a->ra) || !is_known(&w->r, a->sp) || !w->r.at[a->ra])
         return false;
-    uint64_t pc = w->r.at[a->ra], sp = w->r.at[a->sp];
-    if (a->signs_ra)
-        pc = walk_unsigned(w, pc);
+    uint64_t pc = walk_unsigned(w, w->r.at[a->ra]), sp = w->r.at[a->sp];
     bool keeps_sp = step_frameless(w) != NULL;
     if (!walk_is_code(w, pc - 1, &module))
         return false;

@@ -377,7 +377,11 @@ static inline bool walk_moves_on(struct walker *w, uint64_t cfa, bool may_stay)
 /* walk.c: whether there is code at an address, or at the call before it. */
 bool walk_is_code(struct walker *w, uint64_t pc, struct unwind_module *module);
 
-/* walk.c: a return address without its signature, see docs/unwinding.md. */
-uint64_t walk_unsigned(struct walker *w, uint64_t address);
+/* A return address without its signature, see docs/unwinding.md; walk.c. */
+uint64_t walk_strip_signature(struct walker *w, uint64_t address);
+static inline uint64_t walk_unsigned(struct walker *w, uint64_t address)
+{
+    return w->signs_ra ? walk_strip_signature(w, address) : address;
+}
 
 #endif

@@ -59,7 +59,7 @@ bool walk_is_code(struct walker *w, uint64_t pc, struct unwind_module *module)
 }
 
 /* Signatures take the bits above the address; how many an address has is up to the kernel. */
-uint64_t walk_unsigned(struct walker *w, uint64_t address)
+uint64_t walk_strip_signature(struct walker *w, uint64_t address)
 {
     static const uint8_t BITS[] = {48, 47, 42, 39, 36};
     struct unwind_module module;
@@ -358,7 +358,7 @@ static bool walk_one(struct walker *w, uint64_t *frame, uint32_t *len)
     ++*len;
     w->is_interrupted = w->is_signal_frame;
     w->is_innermost = false;
-    if (goes_on && w->signs_ra && !w->is_interrupted)
+    if (goes_on && !w->is_interrupted)
         w->r.pc = walk_unsigned(w, w->r.pc);
     return goes_on;
 }
