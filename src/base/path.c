@@ -11,6 +11,13 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
+
+bool path_is_folder(const char *path)
+{
+    struct stat st;
+    return path && !stat(path, &st) && S_ISDIR(st.st_mode);
+}
 
 const char *path_base_name(const char *path)
 {

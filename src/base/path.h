@@ -5,6 +5,9 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 
+/* Whether there is a folder; NULL is none. */
+bool path_is_folder(const char *path);
+
 /* What follows the last slash; the whole path if there is none. */
 const char *path_base_name(const char *path);
 

@@ -13,6 +13,7 @@
  *
  * An output is replaced only when it is complete, and may be one of the inputs. */
 #include "cli/cli.h"
+#include "base/path.h"
 #include "coverage/format/format.h"
 #include "coverage/format/llvm.h"
 #include "coverage/report/coverage_report.h"
@@ -396,7 +397,7 @@ static int merge_recordings(struct merge_request *request, char *const *paths, s
         ok = err_in(e, request->output, "holds a recording already; name another folder");
     progress_phase(request->read.progress, "adding up recordings", 0);
     ok = ok && recorded_read_all(paths, len, &request->read, &sum, e);
-    if (ok && mkdir(request->output, 0777) && (errno != EEXIST || !is_folder(request->output)))
+    if (ok && mkdir(request->output, 0777) && (errno != EEXIST || !path_is_folder(request->output)))
         ok = err_errno(e, request->output, errno);
     if (ok) {
         recorded_join_symbols(&sum);

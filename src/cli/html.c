@@ -496,7 +496,7 @@ static bool html_find_folders(struct html_data *d, const struct html_options *o,
                                                        : o->coverage.at[i - 2 - o->profile.len];
         if (!operand)
             continue;
-        size_t len = is_folder(operand) ? strlen(operand) : path_folder_length(operand);
+        size_t len = path_is_folder(operand) ? strlen(operand) : path_folder_length(operand);
         const char *folder = arena_copy(&d->arena, operand, len);
         if ((len || *operand != '/') &&
             (!source_folders_add(f, folder, e) ||

@@ -13,6 +13,7 @@
  * who leaves it early has seen enough, so EPIPE is no error. Neither happens where standard output
  * is not a terminal: there a report is the same bytes each time. */
 #include "base/file.h"
+#include "base/path.h"
 #include "cli/cli.h"
 #include "session/report_inputs.h"
 
@@ -169,7 +170,7 @@ void output_say(const char *path, struct out *out)
     struct arena scratch = {0};
     struct out aside;
     const char *file =
-        path && is_folder(path) ? arena_printf(&scratch, "%s/monarc.side", path) : path;
+        path && path_is_folder(path) ? arena_printf(&scratch, "%s/monarc.side", path) : path;
     if (file && strcmp(file, "-") && !stat(file, &st) && S_ISREG(st.st_mode)) {
         out_init(&aside, STDERR_FILENO);
         struct out *to = out ? out : &aside;

@@ -30,7 +30,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct pair {
     const char *notes, *counters;
@@ -55,12 +54,6 @@ struct job {
     struct placed placed;
 };
 
-static bool arcs_is_folder(const char *path)
-{
-    struct stat st;
-    return path && !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
 /* ---- which files */
 
 /* One operand: a folder, counters, or the notes of such. */
@@ -73,7 +66,7 @@ static bool arcs_look(struct job *j, const char *path, struct err *e)
     bool has_suffix = path_has_suffix(path, ".gcda") || path_has_suffix(path, ".gcno") ||
                       path_has_suffix(path, ".da") || path_has_suffix(path, ".bbg");
     /* Both were named, so nothing needs to be looked for. */
-    if (is_counters && notes && !arcs_is_folder(notes))
+    if (is_counters && notes && !path_is_folder(notes))
         vec_push(&j->pairs, ((struct pair){notes, path}));
     else if (!has_suffix && kind == ARCS_DA)
         vec_push(&j->pairs, ((struct pair){arcs_path_beside(path, "bbg", &j->arena), path}));
@@ -96,9 +89,9 @@ static bool arcs_find(struct job *j, char *const *paths, size_t len, struct err 
     for (size_t i = 0; i < len; i++) {
         if (!arcs_look(j, paths[i], e))
             return false;
-        j->names_llvm |= !arcs_is_folder(paths[i]) && is_llvm_profile(paths[i]);
+        j->names_llvm |= !path_is_folder(paths[i]) && is_llvm_profile(paths[i]);
     }
-    if (arcs_is_folder(j->request->notes)) {
+    if (path_is_folder(j->request->notes)) {
         size_t own = j->found.objects.len;
         if (!coverage_files_look(&j->found, j->request->notes, &rules, e))
             return false;

@@ -11,6 +11,7 @@
 #include "session/imported.h"
 
 #include "base/file.h"
+#include "base/path.h"
 #include "profile/import/import.h"
 #include "profile/import/perf.h"
 #include "session/recorded.h"
@@ -43,7 +44,7 @@ bool is_imported(const char *path)
 
 bool is_recording(const char *path)
 {
-    return is_folder(path) || is_imported(path);
+    return path_is_folder(path) || is_imported(path);
 }
 
 /* --- folders of 'perf record --threads' ------------------------------------------------------- */
@@ -53,7 +54,7 @@ bool is_perf_folder(const char *path)
     struct arena scratch = {0};
     const char *head = arena_printf(&scratch, "%s/data", path);
     const char *side = arena_printf(&scratch, "%s/monarc.side", path);
-    bool is_one = is_folder(path) && access(side, F_OK) && is_imported(head);
+    bool is_one = path_is_folder(path) && access(side, F_OK) && is_imported(head);
     arena_deinit(&scratch);
     return is_one;
 }

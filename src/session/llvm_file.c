@@ -152,7 +152,7 @@ bool llvm_inputs_find(char *const *operands, size_t len, const char *output,
         old = (struct stat){0};
     for (size_t i = 0; ok && i < len; i++) {
         bool has_any = false;
-        if (is_folder(operands[i]) &&
+        if (path_is_folder(operands[i]) &&
             access(arena_printf(&out->arena, "%s/monarc.side", operands[i]), F_OK))
             ok = take_folder(out, operands[i], &old, &met, &has_any, e);
         if (!has_any)

@@ -77,9 +77,6 @@ struct recorded_options {
     struct recorded_filter filter;
 };
 
-/* Whether the path is a folder. */
-bool is_folder(const char *path);
-
 /* The folders of the runs that `monarc run --repeat` left in one, in their order; the folder itself
  * if it holds but one run. At least one; the texts are in `a`. */
 char **recorded_runs(const char *folder, struct arena *a, size_t *len);

@@ -19,12 +19,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool is_folder(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* --- several runs ---------------------------------------------------------------------------- */
 
 /* run-N. */
@@ -46,8 +40,9 @@ static int recorded_is_rank_folder(const struct dirent *entry)
 char **recorded_ranks(char *folder, struct arena *a, size_t *len)
 {
     struct dirent **entries = NULL;
-    int found =
-        is_folder(folder) ? scandir(folder, &entries, recorded_is_rank_folder, versionsort) : 0;
+    int found = path_is_folder(folder)
+                    ? scandir(folder, &entries, recorded_is_rank_folder, versionsort)
+                    : 0;
     char **names = ARENA_NEW(a, char *, found > 0 ? (size_t)found + 1 : 1);
     *len = 0;
     if (found <= 0 || !access(arena_printf(a, "%s/monarc.side", folder), F_OK))
@@ -73,7 +68,7 @@ char **recorded_runs(const char *folder, struct arena *a, size_t *len)
 {
     struct dirent **entries = NULL;
     const char *own = arena_printf(a, "%s/monarc.side", folder);
-    int found = is_folder(folder) && access(own, F_OK)
+    int found = path_is_folder(folder) && access(own, F_OK)
                     ? scandir(folder, &entries, recorded_is_run_folder, versionsort)
                     : 0;
     char **names = ARENA_NEW(a, char *, found > 0 ? (size_t)found : 1);
@@ -106,7 +101,8 @@ char **recorded_below(const char *folder, struct arena *a, size_t *len)
         struct dirent **entries = NULL;
         size_t runs;
         char *at = waiting.at[next], **names = recorded_runs(at, a, &runs);
-        bool is_one = !is_folder(at) || !access(arena_printf(a, "%s/monarc.side", names[0]), F_OK);
+        bool is_one =
+            !path_is_folder(at) || !access(arena_printf(a, "%s/monarc.side", names[0]), F_OK);
         for (size_t i = 0; is_one && i < runs; i++)
             vec_push(&found, names[i]);
         int n = is_one ? 0 : scandir(at, &entries, recorded_is_entry, versionsort);
@@ -153,8 +149,9 @@ static bool recorded_no_sidecar(const char *folder, const char *live, struct err
     if (access(folder, F_OK) != 0)
         return err_in(e, folder, "%s", strerror(errno));
     return err_in(e, folder,
-                  is_folder(folder) ? "is a folder without a recording: it has no monarc.side"
-                                    : "is no recording, which is a folder with monarc.side in it");
+                  path_is_folder(folder)
+                      ? "is a folder without a recording: it has no monarc.side"
+                      : "is no recording, which is a folder with monarc.side in it");
 }
 
 /* A file that only permissions hide is read, too: that fails with the better reason. */
@@ -268,7 +265,7 @@ char **recorded_processes(const char *folder, struct arena *a, size_t *len, stru
     *len = 0;
     for (int i = 0; i < found; i++) {
         char *name = arena_printf(a, "%s/%s", folder, entries[i]->d_name);
-        if (is_folder(name))
+        if (path_is_folder(name))
             names[(*len)++] = name;
         free(entries[i]);
     }
@@ -316,7 +313,7 @@ static bool recorded_read_one(const char *folder, const struct profile_options *
     struct file_buffer b = {0};
     const char *path;
     /* A file is another tool's recording: perf.data and what else is imported. */
-    if (!is_folder(folder) || is_perf_folder(folder))
+    if (!path_is_folder(folder) || is_perf_folder(folder))
         return imported_read(folder, out, e);
     bool ok = read_side(folder, &b, &path, &scratch, e);
     /* Version 2 is of a whole run, whose folders may hold calls; version 1 of one process. */

@@ -304,7 +304,7 @@ bool recording_folder_adopt(struct recording_folder *f, const char *path, struct
         working[--len] = '\0';
     *f = (struct recording_folder){.name = working, .working = working, .lock = -1};
     size_t stem = working_stem(working);
-    if (!stem || !is_folder(working))
+    if (!stem || !path_is_folder(working))
         return true;
     int parent = lock_parent(working, a);
     f->lock = lock_working(AT_FDCWD, working);

@@ -10,6 +10,7 @@
  * one run and of the side's rows, however many runs there are. */
 #include "session/report_inputs.h"
 
+#include "base/path.h"
 #include "profile/analysis/compare/comparison.h"
 #include "profile/analysis/recording/stack_lines.h"
 #include "profile/analysis/tables.h"
@@ -184,7 +185,7 @@ bool side_open(struct run_set *s, const struct session_options *base,
     if (at == names->len)
         return err_set(e, "%s: also name the profile to compare", program ? program : "a side");
     for (; at < names->len; at++) {
-        if (!program || is_folder(names->names[at])) {
+        if (!program || path_is_folder(names->names[at])) {
             if (!add_recording(s, base, names->names[at], names->by_lines, e))
                 return false;
             continue;

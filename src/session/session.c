@@ -134,8 +134,8 @@ static bool folder_has_coverage(const char *folder, int depth)
         if (*entry->d_name == '.')
             continue;
         const char *path = arena_printf(&scratch, "%s/%s", folder, entry->d_name);
-        has_some = is_folder(path) ? depth > 0 && folder_has_coverage(path, depth - 1)
-                                   : has_coverage_suffix(path);
+        has_some = path_is_folder(path) ? depth > 0 && folder_has_coverage(path, depth - 1)
+                                        : has_coverage_suffix(path);
     }
     if (dir)
         closedir(dir);
@@ -154,7 +154,7 @@ static bool folder_has_coverage(const char *folder, int depth)
  * Traces in JSON and XML are not tried: profiles of other programs are such files, too. */
 static bool holds_coverage(const char *name)
 {
-    if (is_folder(name))
+    if (path_is_folder(name))
         return is_coverage_operand(name) && folder_has_coverage(name, 1);
     return !access(name, F_OK) && !is_recording(name) && !is_program(name) &&
            (has_coverage_suffix(name) || is_llvm_profile(name));
@@ -221,7 +221,7 @@ bool session_operands(struct session_options *o, char **names, size_t len, struc
     }
     bool has_profiles = !o->is_recording && !o->are_counters && !o->are_counts;
     for (size_t i = 0; has_profiles && i < o->profiles_len; i++)
-        if (is_folder(o->profiles[i]))
+        if (path_is_folder(o->profiles[i]))
             return err_in(e, o->profiles[i],
                           "is a folder; if it is a recording, leave '%s' out: a recording names "
                           "its programs itself",
@@ -612,7 +612,7 @@ bool session_has_debug_info(const struct session *s)
 bool is_program(const char *path)
 {
     char magic[4];
-    if (is_folder(path))
+    if (path_is_folder(path))
         return false;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -641,7 +641,7 @@ static bool has_recording(const char *folder)
 bool is_coverage_operand(const char *name)
 {
     static const char *const OTHERS[] = {".json", ".xml", ".a"};
-    if (is_folder(name))
+    if (path_is_folder(name))
         return !has_recording(name) && !path_has_suffix(name, ".monarc");
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
         if (path_has_suffix(name, OTHERS[i]))

@@ -50,7 +50,7 @@ bool is_source_profile(const char *path)
 {
     struct file_buffer b = {0};
     struct err ignored;
-    bool is_one = !is_folder(path) && strcmp(path, "-") != 0 &&
+    bool is_one = !path_is_folder(path) && strcmp(path, "-") != 0 &&
                   file_read_if(path, may_be_source_profile, &b, &ignored) &&
                   source_format_probe(file_bytes(&b));
     file_buffer_deinit(&b);
@@ -281,7 +281,7 @@ static const struct source_format *format_by_address(const char *path)
     struct file_buffer b = {0};
     struct err ignored;
     const struct source_format *f = NULL;
-    if (!is_folder(path) && strcmp(path, "-") != 0 &&
+    if (!path_is_folder(path) && strcmp(path, "-") != 0 &&
         file_read_if(path, may_be_source_profile, &b, &ignored))
         f = source_format_probe(file_bytes(&b));
     file_buffer_deinit(&b);

@@ -16,6 +16,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/path.h"
 #include "gnu/gnu_compat.h"
 #include "output/out.h"
 #include "base/file.h"
@@ -28,7 +29,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* What the options say, and where output goes. */
@@ -559,8 +559,7 @@ static bool dump(struct gcov_dump *d, const char *path, struct file_buffer *b)
         return true;
     }
     b->len = 0;
-    struct stat st;
-    bool is_folder = !stat(path, &st) && S_ISDIR(st.st_mode);
+    bool is_folder = path_is_folder(path);
     if (!is_folder && !file_read_if(path, gcov_dump_is_file, b, &e)) {
         out_printf(d->complaints, "%s\n", e.line);
         return false;

@@ -369,11 +369,10 @@ static char *cut_extension(char *path)
  *    -o dir/y.o x.c      dir/y */
 char *gcov_stem(const struct gcov_options *o, const char *argument, struct arena *a)
 {
-    struct stat status;
     char *stem;
     if (!o->object || !o->object[0]) {
         stem = arena_printf(a, "%s", argument);
-    } else if (!stat(o->object, &status) && S_ISDIR(status.st_mode)) {
+    } else if (path_is_folder(o->object)) {
         const char *slash = o->object[strlen(o->object) - 1] == '/' ? "" : "/";
         stem = arena_printf(a, "%s%s%s", o->object, slash, path_base_name(argument));
     } else {

@@ -241,10 +241,9 @@ static bool tool_read_tree(struct tool *t, const char *folder, struct gcda_tree 
      * recurses nor follows links. What is wrong with a file is a line on `complaints`. Fails if the
      * folder cannot be entered. */
     char *const roots[] = {(char *)folder, NULL};
-    struct stat st;
-    FTS *walk = stat(folder, &st) || !S_ISDIR(st.st_mode)
-                    ? NULL
-                    : fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_COMFOLLOW, NULL);
+    FTS *walk = path_is_folder(folder)
+                    ? fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_COMFOLLOW, NULL)
+                    : NULL;
     if (!walk)
         return err_set(t->e, "cannot access directory %s", folder);
     size_t skip = strlen(folder);

@@ -424,14 +424,13 @@ static bool is_printed(const struct annotating *t, const struct gnu_source *s)
 static bool read_source(struct annotating *t, const char *recorded, const char *path)
 {
     struct err why;
-    struct stat st;
     if (!path && access(recorded, F_OK) == 0)
         lookalike_say("%s: Permission denied\n", recorded);
     else if (!path)
         lookalike_say("%s: could not locate `%s'\n", t->options->whoami, recorded);
     if (!path)
         return false;
-    if (source_text_read(&t->text, path, &why) || (!stat(path, &st) && S_ISDIR(st.st_mode)))
+    if (source_text_read(&t->text, path, &why) || path_is_folder(path))
         return true;
     lookalike_say("%s\n", why.line);
     t->was_refused |= errno_is_trouble(why.system);
