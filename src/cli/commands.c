@@ -147,23 +147,6 @@ const char *command_replacement(const char *name)
     return NULL;
 }
 
-/* Options that another one includes, which only commands have that have the other one. */
-const char *option_replacement(const struct command *c, const char *name, size_t len)
-{
-    /* clang-format off */
-    static const struct { const char *gone, *option, *now; } REPLACED[] = {
-        {"focus", "function", "'--function NAME' or '--function /REGEX/'"},
-    };
-    /* clang-format on */
-    const struct option_row *row;
-    for (size_t i = 0; i < sizeof REPLACED / sizeof *REPLACED; i++)
-        if (!strncmp(name, REPLACED[i].gone, len) && !REPLACED[i].gone[len])
-            for (size_t k = 0; (row = command_option(c, k, NULL, NULL)); k++)
-                if (!strcmp(row->name, REPLACED[i].option))
-                    return REPLACED[i].now;
-    return NULL;
-}
-
 /* Words of other tools first (perf, lcov), then spelling: up to a third of the letters may be
  * wrong. NULL: nothing is near. */
 const char *command_suggestion(const char *name)

@@ -42,9 +42,6 @@ struct optimize_request {
 /* Reads r->source, writes the profile and reports on `out` how the samples were used. */
 MUST_CHECK bool optimize_profile(struct optimize_request *r, struct out *out, struct err *e);
 
-/* An output_writer, of a struct source_inputs: what BOLT takes. */
-MUST_CHECK bool optimize_write_bolt(void *inputs, struct out *out, struct err *e);
-
 /* --build and --run: builds plain, measures, builds with the profile, runs both in turn, and keeps
  * the profile only if it gained something. An exit status. */
 int optimize_build(struct optimize_request *r, struct out *out, struct err *e);

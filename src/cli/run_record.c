@@ -214,6 +214,46 @@ size_t run_coverage_missed(const struct run_coverage *c, const char **first)
     return missed;
 }
 
+/* --- the folder ------------------------------------------------------------------------------ */
+
+/* A remark on standard error, where the program's own messages go, too. It fails nothing: who
+ * closed standard error does not want remarks. */
+void run_remark(const char *text)
+{
+    struct out out;
+    struct err ignored;
+    out_init(&out, STDERR_FILENO);
+    out_printf(&out, "monarc run: %s\n", text);
+    (void)!out_finish(&out, "standard error", &ignored);
+    out_deinit(&out);
+}
+
+/* Only the first of several is named: the user knows by then what they are, and where. Nothing but
+ * empty folders is removed without being asked. */
+bool run_make_folder(struct recording_folder *folder, const char *name, struct arena *a,
+                     struct err *e)
+{
+    if (!recording_folder_make(folder, name, a, e))
+        return false;
+    const char *more = arena_printf(a, " (there are %zu such folders)", folder->left_len);
+    if (folder->left_len)
+        run_remark(arena_printf(
+            a, "%s was left by a run that was killed; 'monarc recover %s' recovers its data%s",
+            folder->left, folder->left, folder->left_len > 1 ? more : ""));
+    return true;
+}
+
+/* Where the wanted name cannot be had, the recording stays under another one. */
+bool run_keep_folder(struct recording_folder *folder, struct arena *a, struct err *e)
+{
+    const char *wanted = folder->name;
+    bool ok = recording_folder_keep(folder, a, e);
+    if (ok && folder->elsewhere)
+        run_remark(arena_printf(a, "the recording is %s, not %s: %s", folder->name, wanted,
+                                folder->elsewhere));
+    return ok;
+}
+
 /* --- recording ------------------------------------------------------------------------------- */
 
 /* The recording replaces what is there in one step: readers see the old or the new one. */

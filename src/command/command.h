@@ -163,9 +163,6 @@ const struct command *command_find(const char *name);
 /* How a command that went is called now, with its options; NULL: there was none of that name. */
 const char *command_replacement(const char *name);
 
-/* The same of a command's option, of which the first `len` bytes of `name` are the name; quoted. */
-const char *option_replacement(const struct command *c, const char *name, size_t len);
-
 /* What a user who typed `name` may have meant: a command of similar spelling, or the one that does
  * what another profiler calls so. NULL: no idea. */
 const char *command_suggestion(const char *name);

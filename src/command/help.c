@@ -21,6 +21,32 @@
 
 enum { HELP_WIDTH = 79, HELP_COLUMN = 26 };
 
+/* --- the rows ---------------------------------------------------------------------------------
+ */
+
+const struct option_row *command_option(const struct command *c, size_t i, size_t *offset,
+                                        const char **title)
+{
+    size_t at = 0;
+    const char *heading = "Options";
+    const struct option_row *row = i < c->options_len ? &c->options[i] : NULL;
+    i -= c->options_len;
+    for (size_t g = 0; !row && g < c->groups_len; g++) {
+        const struct option_set *set = c->groups[g].set;
+        at = c->groups[g].offset;
+        heading = set->title;
+        if (i < set->len)
+            row = &set->rows[i];
+        else
+            i -= set->len;
+    }
+    if (offset)
+        *offset = at;
+    if (title)
+        *title = heading;
+    return row;
+}
+
 /* --- the texts ------------------------------------------------------------------------------- */
 
 /* Takes a line that begins with `heading` off the front of *at. */

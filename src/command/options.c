@@ -31,29 +31,6 @@ struct option_walk {
     struct out *out;
 };
 
-const struct option_row *command_option(const struct command *c, size_t i, size_t *offset,
-                                        const char **title)
-{
-    size_t at = 0;
-    const char *heading = "Options";
-    const struct option_row *row = i < c->options_len ? &c->options[i] : NULL;
-    i -= c->options_len;
-    for (size_t g = 0; !row && g < c->groups_len; g++) {
-        const struct option_set *set = c->groups[g].set;
-        at = c->groups[g].offset;
-        heading = set->title;
-        if (i < set->len)
-            row = &set->rows[i];
-        else
-            i -= set->len;
-    }
-    if (offset)
-        *offset = at;
-    if (title)
-        *title = heading;
-    return row;
-}
-
 bool option_number(const char *option, const char *value, uint64_t max, uint64_t *out,
                    struct err *e)
 {
@@ -189,6 +166,11 @@ static bool walk_take(struct option_walk *w, size_t i, const char *value, struct
 /* `--name`, `--name=VALUE`, or the beginning of a name that no other option has. */
 static enum options_end walk_long(struct option_walk *w, const char *text, struct err *e)
 {
+    /* clang-format off */
+    static const struct { const char *gone, *option, *now; } REPLACED[] = {
+        {"focus", "function", "'--function NAME' or '--function /REGEX/'"},
+    };
+    /* clang-format on */
     const char *equals = strchr(text, '=');
     size_t len = equals ? (size_t)(equals - text) : strlen(text), found = 0;
     const struct option_row *row;
@@ -207,11 +189,14 @@ static enum options_end walk_long(struct option_walk *w, const char *text, struc
         bool is_all = len > strlen("help");
         return (is_all ? command_help_all : command_help)(w->command, w->out), OPTIONS_HELPED;
     }
-    const char *now = candidates ? NULL : option_replacement(w->command, text, len);
-    if (now) {
-        err_set(e, "unknown option '--%.*s': it is %s", (int)len, text, now);
-        return OPTIONS_BAD;
-    }
+    /* Options that another one includes, where a command has the other one. */
+    for (size_t k = 0; !candidates && k < sizeof REPLACED / sizeof *REPLACED; k++)
+        for (size_t i = 0; (row = command_option(w->command, i, NULL, NULL)); i++)
+            if (!strncmp(text, REPLACED[k].gone, len) && !REPLACED[k].gone[len] &&
+                !strcmp(row->name, REPLACED[k].option)) {
+                err_set(e, "unknown option '--%s': it is %s", REPLACED[k].gone, REPLACED[k].now);
+                return OPTIONS_BAD;
+            }
     if (candidates != 1) {
         err_set(e, "%s option '--%.*s'; see 'monarc %s --help-all'",
                 candidates ? "ambiguous" : "unknown", (int)len, text, w->command->name);

@@ -257,7 +257,8 @@ class Help(unittest.TestCase):
 
     def test_replaced(self):
         """Every row of the tables of commands and of options that went names something that is there."""
-        commands, options = re.findall(r"(?s)REPLACED\[\] = \{\n(.*?)\n    \};", (ROOT / "src/cli/commands.c").read_text())
+        commands, options = (re.search(r"(?s)REPLACED\[\] = \{\n(.*?)\n    \};", (ROOT / file).read_text())[1]
+                             for file in ("src/cli/commands.c", "src/command/options.c"))
         commands = re.findall(r'\{"([^"]+)", "([^"]+)"\}', commands)
         options = re.findall(r'\{"([^"]+)", "([^"]+)", "([^"]+)"\}', options)
         self.assertIn(("io", "waits --files"), commands)

@@ -128,15 +128,6 @@ static bool read_names(struct afdo_reading *r, struct err *e)
     return !c->failed || err_at(e, c, "the list of names ends early");
 }
 
-const struct bytes *source_name_at(const struct bytes *names, size_t len, const struct cursor *c,
-                                   uint64_t number, struct err *e)
-{
-    if (!c->failed && number < len && names[number].len)
-        return &names[number];
-    err_at(e, c, "names function %" PRIu64 " of %zu", number, len);
-    return NULL;
-}
-
 static const struct bytes *name_at(struct afdo_reading *r, uint64_t number, struct err *e)
 {
     return source_name_at(r->names.at, r->names.len, &r->c, number, e);

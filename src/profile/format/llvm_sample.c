@@ -513,6 +513,15 @@ static bool binary_read_names(struct binary_reading *r, struct cursor *c, uint64
     return !c->failed || err_at(e, c, "the list of names ends early");
 }
 
+const struct bytes *source_name_at(const struct bytes *names, size_t len, const struct cursor *c,
+                                   uint64_t number, struct err *e)
+{
+    if (!c->failed && number < len && names[number].len)
+        return &names[number];
+    err_at(e, c, "names function %" PRIu64 " of %zu", number, len);
+    return NULL;
+}
+
 static const struct bytes *binary_name(struct binary_reading *r, struct cursor *c, struct err *e)
 {
     uint64_t number = cursor_uleb(c);

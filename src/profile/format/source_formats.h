@@ -41,7 +41,8 @@ static inline bool source_format_is_by_address(const struct source_format *f)
 /* The row whose files begin so, or NULL. */
 const struct source_format *source_format_probe(struct bytes in);
 
-/* afdo.c: a function's name by its number, which `c` has just read; NULL, with the error, for none.
+/* llvm_sample.c: a function's name by its number, which `c` has just read; NULL, with the error,
+ * for none.
  */
 const struct bytes *source_name_at(const struct bytes *names, size_t len, const struct cursor *c,
                                    uint64_t number, struct err *e);
