@@ -68,10 +68,19 @@ static bool path_report(struct session *s, const struct path_request *r, struct 
         if (len)
             self[frames[len - 1]] += path.node_ns[node];
     }
+    double drawn_ns = 0, drawn = 0;
+    for (size_t i = 0; i < recording->samples.len; i++) {
+        const struct recording_sample *one = &recording->samples.at[i];
+        if (one->event || recording_is_wait(recording, one->node))
+            continue;
+        drawn_ns += (double)one->weight;
+        drawn += one->count;
+    }
     struct path_report table = {.summary = &s->summary,
                                 .schedule = &schedule,
                                 .path = &path,
                                 .self_ns = self,
+                                .sample_ns = drawn > 0 ? drawn_ns / drawn : 0,
                                 .functions = s->functions.len,
                                 .limit = r->view.rules.limit,
                                 .has_steps = r->has_steps};

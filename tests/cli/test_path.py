@@ -199,7 +199,29 @@ class Path_(Job):
         steps, report = self.path()
         self.assertEqual(steps, [(7, 0, 10, "none"), (8, 10, 700, "made"), (9, 700, 900, "woken"),
                                  (7, 900, 1000, "ended")])
-        self.assertIn("1 wake-ups by the only thread that ran", self.text("path", "r"))
+        self.assertIn("1 wake-up by the only thread that ran", self.text("path", "r"))
+
+    def test_digits_end_where_figures_become_unsure(self):
+        """Ten samples: 70 % of 0.3 s are sure to some 25 points. What no sample stands for has all digits."""
+        one = self.process(7, 1, 0, 300)
+        for i in range(10):
+            function = WORK if i < 7 else FACT
+            self.job.sample([(self.demo, MAIN), (self.demo, function)], 1, thread=one, slice=3 * i, weight=30 * MS)
+        self.finish()
+        text = self.text("path", "r")
+        self.assertRegex(text, r"(?m)^   0\.300    0\.300    0\.000    0\.300  cc \(7\)$")
+        self.assertRegex(text, r"(?m)^   0\.21    70\.0 %  work\.isra\.0$")
+
+    def test_one_thread_has_no_causes(self):
+        """Nor does it matter whether it is known who woke it."""
+        self.samples = []
+        one = self.process(7, 1, 0, 1000)
+        self.runs(one, 0, 300)
+        self.waits(one, 300, 500, SLEEP)
+        self.runs(one, 500, 1000)
+        self.finish()
+        text = self.text("path", "r")
+        self.assertNotRegex(text, "Causes|Note|0 starts")
 
     def test_a_lock(self):
         self.samples = []

@@ -147,6 +147,31 @@ class Width(unittest.TestCase):
         self.assertEqual(shown.split(), plain.split())
         self.assertRegex(shown, r"\n {55}\S")
 
+    def test_waits_and_paths_fold(self):
+        """Headings, what holders did and legends; names of threads are cut, numbers never."""
+        second, long = 10**9, "a_name_of_this_length"
+        run = run_file.Run("./prog", length=4 * second)
+        prog, wait = run.object(run_file.FILE, "/nonexistent/prog", b"\1" * 20), run.object(run_file.WAIT)
+        run.symbols += [(prog, 0x1000, 0x10, "main"), (prog, 0x1010, 0x10, long)]
+        run.process(1, 0, prog, "prog-with-a-long-name", end=4 * second, user=second)
+        for tid in 1, 1234567:
+            run.thread(0, tid, "fifteen-letters", cpu=second)
+        run.resources.append((1, 0, 0x5000, "g_the_lock_of_the_cache"))
+        stack = [(prog, 0x1000), (prog, 0x1010), (wait, 202)]
+        first = run.wait(stack, 0, waits=4)
+        run.wait(stack[:2], None, first, thread=1, doing=1, ns=2 * second)
+        run.sample(stack, 1, weight=2 * second)
+        run.sample(stack[:2], 1, thread=1, weight=second)
+        run.write(self.dir / "w.monarc")
+        for command in "waits", "path":
+            plain = monarc(command, "w.monarc", cwd=self.dir).stdout.decode()
+            self.assertGreater(max(map(len, plain.split("\n"))), 80)
+            shown = on_terminal([command, "w.monarc"], 80, self.dir, PAGER="cat", TERM="dumb")[0].decode()
+            self.assertLessEqual(max(map(len, shown.split("\n"))), 80, shown)
+            self.assertIn("1234567)", shown)
+            if command == "waits":
+                self.assertEqual(shown.split(), plain.split())
+
     def test_the_report_of_a_run_fits_on_the_screen(self):
         """Its first line is still to be seen at the end, and no row is left empty for want of functions."""
         work = "import re\nfor i in range(2000): re.compile('(a%d|b[c-e]+)*?x{2,5}' % i)"

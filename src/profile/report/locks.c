@@ -276,8 +276,13 @@ static void put_doing(struct out *out, const struct locks *t, const struct lock_
                       const struct text_style *style, bool has_errors)
 {
     const char *call = call_says_more(t, h->stack) ? t->stacks[h->stack].call : NULL;
+    char thread[64] = "";
+    if (h->thread && h->tid)
+        snprintf(thread, sizeof thread, "  (thread %s %" PRIu32 ")", h->thread, h->tid);
     size_t used = INDENT + (has_errors ? 40 : 31) + 2 * (size_t)h->depth +
-                  (call ? 4 + strlen(call) : 0) + (h->waits_for ? 5 + strlen(h->waits_for) : 0);
+                  (call ? 4 + strlen(call) : 0) + (h->waits_for ? 5 + strlen(h->waits_for) : 0) +
+                  strlen(thread);
+    out_str(out, h->depth ? "which " : "");
     switch (h->doing) {
     case RECORDING_DOING_RUN:
         out_str(out, "ran");
@@ -305,12 +310,7 @@ static void put_doing(struct out *out, const struct locks *t, const struct lock_
     }
     if (h->stack != RECORDING_NONE)
         put_stack(out, t, h->stack, style, used);
-    if (h->thread && h->tid) {
-        out_str(out, "  (thread ");
-        text_name(out, h->thread);
-        out_printf(out, " %" PRIu32 ")", h->tid);
-    }
-    out_char(out, '\n');
+    text_name(out, thread);
 }
 
 /* The tree of holders, each two columns further in than the one that waits for it, then the time of
@@ -358,8 +358,17 @@ static void put_holders(struct out *out, const struct locks *t, const struct loc
         }
         out_spaces(out, 2);
         out_spaces(out, 2 * (h->depth < STACK_NAMES ? h->depth : STACK_NAMES));
-        out_str(out, h->depth ? "which " : "");
-        put_doing(out, t, h, style, has_errors);
+        /* On a terminal a sentence goes on below its beginning. */
+        struct out doing = {.fd = -1};
+        int indent = INDENT + (has_errors ? 32 : 23) + 2 * (int)h->depth;
+        put_doing(&doing, t, h, style, has_errors);
+        out_char(&doing, '\0');
+        if (out->columns > indent + NAME_ROOM)
+            text_words(out, doing.at, indent, out->columns);
+        else
+            out_str(out, doing.at);
+        out_char(out, '\n');
+        out_deinit(&doing);
     }
     if (worth > shown) {
         out_spaces(out, INDENT);
@@ -502,6 +511,7 @@ static void put_lock(struct out *out, const struct locks *t, const struct lock *
 {
     bool is_short = lock_is_short(lock);
     out_char(out, '\n');
+    out_prose(out);
     put_lock_name(out, t, lock);
     out_str(out, ": ");
     if (is_short)
@@ -512,7 +522,9 @@ static void put_lock(struct out *out, const struct locks *t, const struct lock *
                    lock->transfers_len ? "; " : "");
     put_bytes(out, lock->read, lock->disk_read, lock->written, lock->read_error,
               lock->written_error);
-    out_str(out, lock->waiters_len ? "\n  waiting in\n" : "\n");
+    out_char(out, '\n');
+    out_prose_end(out);
+    out_str(out, lock->waiters_len ? "  waiting in\n" : "");
     for (size_t i = 0; i < lock->waiters_len && i < MOST_WAITERS; i++) {
         const struct lock_waiter *w = &lock->waiters[i];
         out_spaces(out, INDENT);
@@ -600,6 +612,8 @@ static void put_answer(struct out *out, const struct locks *t)
     if (most && most->ns) {
         out_printf(out, ": %.3f s for ", seconds(most->ns));
         put_lock_name(out, t, most);
+    } else if (t->ready_ns) {
+        out_printf(out, "; %.3f s for a CPU", seconds(t->ready_ns));
     }
     out_char(out, '\n');
 }
@@ -622,9 +636,10 @@ void locks_text(struct out *out, const struct report_input *in)
     out_printf(out, "Waiting  %.3f s of all threads", seconds(t->waited_ns));
     if (seconds(t->ready_ns) >= LEAST_SHOWN)
         out_printf(out, ", and %.3f s for a CPU", seconds(t->ready_ns));
-    out_printf(out, "; %.3f s of %s below", seconds(t->seen_ns),
-               seconds(t->ready_ns) >= LEAST_SHOWN ? "both" : "it");
-    if (t->unseen_ns)
+    if (t->len)
+        out_printf(out, "; %.3f s of %s below", seconds(t->seen_ns),
+                   seconds(t->ready_ns) >= LEAST_SHOWN ? "both" : "it");
+    if (seconds(t->unseen_ns) >= LEAST_SHOWN)
         out_printf(out, "; %.3f s in waits without a stack", seconds(t->unseen_ns));
     out_char(out, '\n');
     put_deadlocks(out, t);

@@ -74,7 +74,7 @@ static void path_thread_text(struct out *out, const struct recording *r, uint32_
 {
     /* A number is never cut, and a command not below LEAST columns: a line that is too long is
      * better than an ambiguous row. MOST keeps what a file gets below the size of `text`. */
-    enum { LEAST = 16, MOST = 400 };
+    enum { LEAST = 9, MOST = 400 };
     const struct recording_thread *t = &r->threads.at[thread];
     const struct recording_process *p = &r->processes.at[t->process];
     char text[512], number[64];
@@ -237,21 +237,31 @@ static void path_head(struct out *out, const struct path_report *t)
                   "were not recorded: the program had recording switched off");
         out_char(out, '\n');
     }
-    out_printf(out, "Causes   %zu starts and ends of processes and threads, which are exact",
-               causes[SCHEDULE_MADE] + causes[SCHEDULE_ENDED]);
-    if (causes[SCHEDULE_RECORDED])
-        out_printf(out, "; %zu wake-up%s recorded by the kernel", causes[SCHEDULE_RECORDED],
-                   causes[SCHEDULE_RECORDED] == 1 ? "" : "s");
-    if (causes[SCHEDULE_WOKEN])
-        out_printf(out, "; %zu wake-ups by the only thread that ran", causes[SCHEDULE_WOKEN]);
-    if (causes[SCHEDULE_GUESSED])
-        out_printf(out, "; %zu by the likeliest of several", causes[SCHEDULE_GUESSED]);
-    out_char(out, '\n');
+    const struct {
+        size_t n;
+        const char *one, *several;
+    } kinds[] = {
+        {causes[SCHEDULE_MADE] + causes[SCHEDULE_ENDED],
+         "start or end of a process or thread, which is exact",
+         "starts and ends of processes and threads, which are exact"},
+        {causes[SCHEDULE_RECORDED], "wake-up recorded by the kernel",
+         "wake-ups recorded by the kernel"},
+        {causes[SCHEDULE_WOKEN], "wake-up by the only thread that ran",
+         "wake-ups by the only thread that ran"},
+        {causes[SCHEDULE_GUESSED], "by the likeliest of several", "by the likeliest of several"}};
+    before = "Causes   ";
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].n) { /* the path of one thread has none of them */
+            out_printf(out, "%s%zu %s", before, kinds[i].n,
+                       kinds[i].n == 1 ? kinds[i].one : kinds[i].several);
+            before = "; ";
+        }
+    out_str(out, *before == ';' ? "\n" : "");
     if (t->schedule->has_gaps)
         out_str(out,
                 "Note     records of waits were lost: waits are guessed from samples, and ends "
                 "of processes\n");
-    else if (t->schedule->has_waits && !t->schedule->has_wakers)
+    else if (t->schedule->has_waits && !t->schedule->has_wakers && t->schedule->lanes_len > 1)
         out_str(out,
                 "Note     who woke a thread was not recorded, and is guessed from who ran then: "
                 "that takes tracepoints (root)\n");
@@ -316,8 +326,11 @@ static void path_threads(struct out *out, const struct path_report *t, int width
         out_spaces(out, BEFORE - 1);
     text_more(out, hidden, "", "--limit");
     free(order);
-    out_str(out, "\nslack: by how much longer it could have taken without delaying the end; "
+    out_char(out, '\n');
+    out_prose(out);
+    out_str(out, "slack: by how much longer it could have taken without delaying the end; "
                  "-: nobody waited for its end\n");
+    out_prose_end(out);
 }
 
 /* The first ten functions that ran on the path. */
@@ -336,8 +349,13 @@ static void path_functions(struct out *out, const struct report_input *in)
     for (uint32_t i = 0; i < t->functions && i < SHOWN && t->self_ns[order[i]] >= all / 1000; i++) {
         if (!(all > 0))
             break;
-        out_printf(out, "%8.3f %6.1f %%  ", t->self_ns[order[i]] / 1e9,
-                   100 * t->self_ns[order[i]] / all);
+        double share = t->self_ns[order[i]] / all, drawn = t->sample_ns / all;
+        double half =
+            interval_half(share_interval_of(share, sqrt(share * fmax(1 - share, 0) * drawn)));
+        text_known(out, t->self_ns[order[i]] / 1e9, half * all / 1e9, 8, 3);
+        out_char(out, ' ');
+        text_known_share(out, share, half, 6, 1);
+        out_str(out, " %  ");
         text_function_behind(out, in->names, order[i], &in->style, BEFORE);
         out_char(out, '\n');
     }

@@ -94,6 +94,7 @@ struct path_report {
     const struct schedule *schedule;
     const struct schedule_path *path;
     const double *self_ns; /* per function: CPU time on the path */
+    double sample_ns;      /* that one sample stands for */
     uint32_t functions;
     size_t limit; /* rows of threads in text; 0: all */
     bool has_steps;
