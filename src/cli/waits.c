@@ -22,11 +22,31 @@ struct waits_request {
 };
 
 static const struct option_row WAITS_OPTIONS[] = {
+    {'f', "function", "NAME",
+     "only waits in this function, or those of /REGEX/, and in what they call (may be repeated)",
+     TAKEN_BY(take_function)},
     {0, "files", NULL, "files, pipes and sockets, with the bytes read and written",
      FILLS(struct waits_request, is_of_files)},
     {'n', "limit", "N", "show the first N rows; 0: all (default: 20; JSON: all)",
      FILLS(struct waits_request, limit)},
 };
+
+/* The nodes of stacks that have one of the functions; parents precede their children. NULL: all. */
+static const bool *waits_nodes(struct session *s, const struct filter *f, struct names *names)
+{
+    const struct recording *r = &s->recorded.recording;
+    const struct call_frames *frames = &s->recorded.named.frames;
+    if (!f->focus.len)
+        return NULL;
+    bool *is_in = ARENA_NEW(&s->arena, bool, r->nodes.len + 1);
+    for (uint32_t node = 1; node < r->nodes.len; node++) {
+        uint32_t place = frames->place[node];
+        is_in[node] = is_in[r->nodes.at[node].parent];
+        for (uint32_t i = frames->start[place]; i < frames->start[place + 1] && !is_in[node]; i++)
+            is_in[node] = filter_admits(f, names, frames->frame[i]);
+    }
+    return is_in;
+}
 
 /* Functions are named as in trees, inlined ones too. */
 static bool waits_report(struct session *s, void *request, struct out *out, struct err *e)
@@ -51,9 +71,12 @@ static bool waits_report(struct session *s, void *request, struct out *out, stru
     if (r->view.session.recorded.has_latency)
         return err_set(e, "option '--latency': it divides CPU time, and waits have none");
     names_init(&names, &from->named.functions, view_demangler(&r->view.session), &s->arena);
+    if (!filter_is_known(&r->view.filter, &names, r->view.session.program, e))
+        return false;
     struct locks_input in = {.summary = &s->summary,
                              .recording = &from->recording,
                              .choice = &from->choice,
+                             .nodes = waits_nodes(s, &r->view.filter, &names),
                              .frames = &from->named,
                              .names = &names,
                              .demangle = view_demangler(&r->view.session),

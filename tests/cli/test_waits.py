@@ -691,6 +691,23 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         self.assertIn("No thread was seen waiting for a lock",
                       self.text("waits", "--thread", "evictor", self.folder))
 
+    def test_function(self):
+        """Waits whose stack has the function, of its callees too; all sums are theirs."""
+        for name, waits in ("main", 6), ("alpha", 4), ("/^box::/", 2), ("work", 0):
+            table = self.table("waits", "--function", name, self.folder)
+            self.assertEqual(sum(row["waits"] for row in table["rows"]), waits, name)
+        table = self.table("waits", "-f", "alpha", "-f", "box::open", self.folder)
+        self.assertEqual((table["waited_seconds"], table["unseen_seconds"]), (3.2, 0))
+        self.assertEqual(self.table("waits", "-f", "main", self.folder)["unseen_seconds"], 0.05)
+        run = made_run()
+        run.transfers += [(1, 1, run.node((0, WORK), (1, READ)), 0, 7, 5_000_000, 0),
+                          (1, 1, run.node((0, MAIN), (1, READ)), 0, 1, 1_000_000, 0)]
+        table = self.table("waits", "--files", "-f", "work", run.write(self.dir / "bytes.monarc"))
+        self.assertEqual([(row["waits"], row["read_bytes"]) for row in table["rows"]], [(6, 5_000_000)])
+        done = monarc("waits", "-f", "alpa", self.folder)
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertRegex(done.stderr.decode(), r"has no function 'alpa'; did you mean 'alpha'\?\n$")
+
     def test_json(self):
         rows = self.table("waits", self.folder)["rows"]
         self.assertEqual([r["objects"] for r in rows], [1, 2])

@@ -528,7 +528,8 @@ static void locks_add_chains(struct locks_making *m)
     for (size_t i = 0; i < r->links.len; i++) {
         const struct recording_link *w = &r->links.at[i];
         bool is_first = w->parent == RECORDING_NONE;
-        bool is_chosen = is_first ? locks_takes(m->in, w->thread) : row[w->parent] != NO_ROW;
+        bool is_chosen =
+            is_first ? locks_takes(m->in, w->thread, w->node) : row[w->parent] != NO_ROW;
         row[i] = NO_ROW;
         thread[i] = is_first ? w->thread : thread[w->parent];
         if (is_first && is_chosen) {
@@ -648,7 +649,7 @@ static void locks_sum_waits(struct locks *out, const struct locks_input *in)
     for (size_t i = 0; i < r->samples.len; i++) {
         const struct recording_sample *s = &r->samples.at[i];
         uint64_t address = r->nodes.at[s->node].address;
-        if (!locks_takes(in, s->thread) || !recording_is_wait(r, s->node))
+        if (!locks_takes(in, s->thread, s->node) || !recording_is_wait(r, s->node))
             continue;
         if (address == RECORDING_WAIT_READY) {
             out->ready_ns += s->weight;

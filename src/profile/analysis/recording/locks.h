@@ -105,6 +105,7 @@ struct locks_input {
     const struct summary *summary;
     const struct recording *recording;
     const struct recording_choice *choice; /* windows do not count */
+    const bool *nodes;                     /* only waits and bytes of these; NULL: of all */
     const struct named_frames *frames;
     struct names *names; /* of the functions of `frames` */
     const char *demangle;

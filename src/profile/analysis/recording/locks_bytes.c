@@ -33,7 +33,7 @@ static uint64_t *locks_seen_calls(struct locks_making *m, struct arena *scratch)
     uint64_t *seen = ARENA_NEW(scratch, uint64_t, m->rows.len + r->transfers.len + 1);
     for (size_t i = 0; i < r->transfers.len; i++) {
         const struct recording_transfer *t = &r->transfers.at[i];
-        if (locks_takes(m->in, t->thread))
+        if (locks_takes(m->in, t->thread, t->node))
             seen[locks_row(m, t->resource, locks_stack(m, t->node))] += t->calls;
     }
     return seen;
@@ -91,7 +91,7 @@ void locks_add_transfers(struct locks_making *m, struct locks *out)
     for (size_t i = 0; i < r->transfers.len; i++) {
         const struct recording_transfer *t = &r->transfers.at[i];
         bool is_new;
-        if (!locks_takes(m->in, t->thread))
+        if (!locks_takes(m->in, t->thread, t->node))
             continue;
         uint32_t stack = locks_stack(m, t->node), row = locks_transfer_row(m, t, stack, seen);
         uint32_t at =

@@ -63,10 +63,12 @@ struct locks_making {
     uint32_t deadlocks;
 };
 
-/* Whether a thread's waits and bytes are wanted; those of unknown threads always are. */
-static inline bool locks_takes(const struct locks_input *in, uint32_t thread)
+/* Whether a thread's waits and bytes in a stack are wanted; those of unknown threads always are. */
+static inline bool locks_takes(const struct locks_input *in, uint32_t thread, uint32_t node)
 {
-    return thread == RECORDING_NONE || !in->choice->threads || in->choice->threads[thread];
+    bool is_there = !in->nodes || (node != RECORDING_NONE && in->nodes[node]);
+    return is_there &&
+           (thread == RECORDING_NONE || !in->choice->threads || in->choice->threads[thread]);
 }
 
 /* The stack of a node, equal ones with equal numbers; RECORDING_NONE for the root. */

@@ -49,7 +49,7 @@ static uint64_t *short_times(struct locks_making *m, struct arena *scratch, uint
     for (size_t i = 0; i < r->samples.len; i++) {
         const struct recording_sample *s = &r->samples.at[i];
         uint64_t address = r->nodes.at[s->node].address;
-        if (recording_is_wait(r, s->node) && locks_takes(m->in, s->thread) &&
+        if (recording_is_wait(r, s->node) && locks_takes(m->in, s->thread, s->node) &&
             address != RECORDING_WAIT_READY && address != RECORDING_WAIT_UNKNOWN)
             ns[locks_stack(m, s->node)] += s->weight;
     }
@@ -58,9 +58,9 @@ static uint64_t *short_times(struct locks_making *m, struct arena *scratch, uint
     for (size_t i = 0; i < r->links.len; i++) {
         const struct recording_link *w = &r->links.at[i];
         bool is_first = w->parent == RECORDING_NONE;
-        from[i] = !is_first                       ? from[w->parent]
-                  : locks_takes(m->in, w->thread) ? locks_stack(m, w->node)
-                                                  : RECORDING_NONE;
+        from[i] = !is_first                                ? from[w->parent]
+                  : locks_takes(m->in, w->thread, w->node) ? locks_stack(m, w->node)
+                                                           : RECORDING_NONE;
         if (from[i] == RECORDING_NONE)
             continue;
         ns[from[i]] -= w->ns < ns[from[i]] ? w->ns : ns[from[i]];

@@ -88,7 +88,7 @@ void locks_add_wakers(struct locks_making *m)
         uint32_t stack = w->node == RECORDING_NONE ? RECORDING_NONE : locks_stack(m, w->node);
         uint32_t row = stack == RECORDING_NONE ? NO_ROW : row_of[stack];
         bool is_thread = w->woken >= RECORDING_WAKER_SOFT, is_new;
-        if (row >= SEVERAL_ROWS || !locks_takes(m->in, w->thread) ||
+        if (row >= SEVERAL_ROWS || !locks_takes(m->in, w->thread, w->node) ||
             !locks_is_signalled(&m->rows.at[row]))
             continue;
         uint32_t began = is_thread ? function[w->waker] : NO_FUNCTION;
