@@ -298,6 +298,7 @@ struct cover_options {
     bool by_test; /* or one of these two */
     const char *tests_of, *tests_for;
     bool is_quiet, keeps_linkage_names;
+    struct option_list functions; /* that text is about; none: all */
 };
 
 /* Sets of options that fill a struct cover_options: where sources are, which count, what must have

@@ -22,6 +22,7 @@
 #include "coverage/analysis/cross.h"
 #include "coverage/report/coverage_report.h"
 #include "objfile/object.h"
+#include "profile/analysis/names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -172,6 +173,10 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct cover_options, style.shows_missing)},
     {0, "functions", NULL, "list the functions of these sources, and how often each was called",
      FILLS(struct cover_options, style.shows_functions)},
+    {'f', "function", "NAME",
+     "show only this function, or those of /REGEX/, and their lines that never ran (may be "
+     "repeated)",
+     FILLS(struct cover_options, functions)},
     {0, "never-called", NULL, "list only the functions that were never called",
      FILLS(struct cover_options, style.shows_never_called)},
     {0, "branches", NULL, "list the branches that were never taken, of lines that ran",
@@ -239,6 +244,21 @@ bool cover_options_finish(struct cover_options *o, struct err *e)
     for (int i = 0; i < GATES && o->crosses; i++)
         if (o->has_gate[i])
             return err_set(e, "option '--cross' compares two sides; gates judge one");
+    bool shows_part = o->functions.len, has_gate = o->session.patch != NULL;
+    for (int i = 0; i < GATES; i++)
+        has_gate |= o->has_gate[i];
+    const char *refused = !shows_part                              ? NULL
+                          : has_gate                               ? "--diff and gates"
+                          : o->outputs.len                         ? "files"
+                          : o->by_test || o->session.read.by_build ? "--by-test or --by-build"
+                          : o->crosses                             ? "--cross"
+                          : o->style.shows_functions               ? "--functions"
+                          : o->style.shows_never_called            ? "--never-called"
+                          : o->style.limit                         ? "--limit"
+                                                                   : NULL;
+    if (refused)
+        return err_set(e, "option '--function' cannot be combined with %s", refused);
+    o->style.shows_missing |= shows_part;
     if (o->tests_for && o->session.patch)
         return err_set(e,
                        "options '--tests-for' and '--diff' cannot be combined: each names a patch");
@@ -256,7 +276,7 @@ bool cover_options_finish(struct cover_options *o, struct err *e)
     o->session.filter.maps = &o->search;
     o->session.result.search = &o->search;
     o->session.result.threads = o->session.read.threads;
-    bool shows_names = o->style.shows_functions || o->style.shows_never_called;
+    bool shows_names = o->style.shows_functions || o->style.shows_never_called || shows_part;
     for (size_t i = 0; i < o->outputs.len; i++)
         shows_names |= o->outputs.at[i].format->shows_names;
     o->session.result.demangle = shows_names && !o->keeps_linkage_names ? demangle : NULL;
@@ -285,6 +305,7 @@ void cover_options_deinit(struct cover_options *o)
 {
     source_search_deinit(&o->search);
     vec_free(&o->outputs);
+    vec_free(&o->functions);
     vec_free(&o->session.filter.include);
     vec_free(&o->session.filter.exclude);
     arena_deinit(&o->arena);
@@ -352,6 +373,35 @@ static bool cover_write(void *context, struct out *out, struct err *e)
     return true;
 }
 
+/* Functions of --function, by number in the result; each name must mean one. */
+static bool cover_functions(const struct cover *c, bool *is_asked_for, struct arena *scratch,
+                            struct err *e)
+{
+    const struct cover_options *o = c->options;
+    const struct coverage_result *r = &c->session.result;
+    struct known_name *names = ARENA_NEW(scratch, struct known_name, r->functions.len + 1);
+    const char *of = o->session.paths_len ? o->session.paths[0] : ".";
+    uint32_t *number = ARENA_NEW(scratch, uint32_t, r->functions.len + 1);
+    size_t len = 0;
+    bool ok = true;
+    /* Those that markers leave out are in no source. */
+    for (size_t i = 0; i < r->sources.len; i++) {
+        const struct result_source *s = &r->sources.at[i];
+        for (uint32_t k = s->first_function; k < s->first_function + s->functions; k++) {
+            names[len] = (struct known_name){r->functions.at[k].name, r->functions.at[k].linkage};
+            number[len++] = k;
+        }
+    }
+    for (size_t i = 0; i < o->functions.len && ok; i++) {
+        struct function_list found = {0};
+        ok = names_meant(o->functions.at[i], names, len, of, &found, e);
+        for (size_t k = 0; k < found.all.len; k++)
+            is_asked_for[number[found.all.at[k]]] = true;
+        vec_free(&found.all);
+    }
+    return ok;
+}
+
 /* The table for people comes last, unless standard output is taken. Where no file is written
  * (cover_kept_file()), standard output still is: it replaces nothing. */
 static bool cover_print(const struct cover *c, struct out *out, struct err *e)
@@ -374,11 +424,18 @@ static bool cover_print(const struct cover *c, struct out *out, struct err *e)
         return true;
     struct terminal terminal;
     struct coverage_style style = o->style;
-    terminal_start(&terminal, &o->print, out);
-    style.has_colour = terminal.has_colour;
-    coverage_text(out, &c->report, &style);
-    terminal_end(&terminal, out);
-    return true;
+    struct arena scratch = {0};
+    bool *functions = ARENA_NEW(&scratch, bool, c->session.result.functions.len + 1);
+    bool ok = cover_functions(c, functions, &scratch, e);
+    if (ok) {
+        style.functions = o->functions.len ? functions : NULL;
+        terminal_start(&terminal, &o->print, out);
+        style.has_colour = terminal.has_colour;
+        coverage_text(out, &c->report, &style);
+        terminal_end(&terminal, out);
+    }
+    arena_deinit(&scratch);
+    return ok;
 }
 
 /* The status, with a line that says why it is not 0. In this order, the first that applies:

@@ -284,6 +284,30 @@ class Programs(Case):
         self.assertEqual(re.findall(r"(?m)^ *(\d+|never called)  (\w+)  \S+:\d+$", text),
                          [("never called", "never"), ("never called", "a")])
 
+    def test_function(self):
+        """Its lines alone; also of a tracefile, which says only where functions begin."""
+        self.build()
+        self.cover("--lcov", "all.info")
+        for of in (".",), ("all.info",):
+            text = self.cover("--function", "never", *of)
+            self.assertTrue(text.startswith("0.0 % of the lines of 1 function ran, 0 of 3\n"), text)
+            self.assertRegex(text, r"(?m)^   0\.0       3      3  never called  never  prog\.c:9$")
+            self.assertRegex(text, r"(?m)^prog\.c: not run: 9-12$")
+            self.assertRegex(text, r"(?m)^ +11 !      a\+\+;")
+            text = self.cover("-f", "pick", "-f", "/^nev/", *of)
+            self.assertTrue(text.startswith("57.1 % of the lines of 2 functions ran, 4 of 7\n"), text)
+            self.assertEqual(re.findall(r"(?m)^ *[\d.]+ +\d+ +\d+ +(\d+|never called)  (\w+)  \S+$", text),
+                             [("10", "pick"), ("never called", "never")])
+            text = self.cover("-f", "pick", *of)
+            self.assertNotIn("not run", text)
+        done = monarc("cover", "-f", "nevr", cwd=self.top)
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertEqual(done.stderr, b"monarc: .: has no function 'nevr'; did you mean 'never'?\n")
+        for others in ("--json", "-"), ("--fail-under-line", "1"), ("--functions",), ("--limit", "1"), ("--by-test",):
+            done = monarc("cover", "-f", "never", *others, cwd=self.top)
+            self.assertEqual((done.returncode, done.stdout), (2, b""), others)
+            self.assertIn(b"option '--function' cannot be combined with ", done.stderr)
+
     def test_colour_only_where_wanted(self):
         self.build()
         self.assertNotIn("\33", self.cover())

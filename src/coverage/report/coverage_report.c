@@ -133,12 +133,20 @@ void left_out_sentences(const struct coverage_report *s, void (*print)(void *, c
             r->left_out.lines_behind, text_plural(r->left_out.lines_behind));
     if (s->leaves_unwanted)
         say(print, context, "left out: sources by --include and --exclude");
-    if (r->left_out.exception_branches || r->left_out.hidden_branches)
+    uint64_t exceptions = r->left_out.exception_branches, hidden = r->left_out.hidden_branches;
+    char made[64] = "";
+    if (hidden && exceptions)
+        snprintf(made, sizeof made, ", %" PRIu64 " in code that the compiler made", hidden);
+    if (exceptions)
         say(print, context,
-            "left out: %" PRIu64 " branch%s that only exceptions take, %" PRIu64
-            " in code that the compiler made (--all-branches counts them)",
-            r->left_out.exception_branches, r->left_out.exception_branches == 1 ? "" : "es",
-            r->left_out.hidden_branches);
+            "left out: %" PRIu64 " branch%s that only exceptions take%s (--all-branches counts "
+            "them)",
+            exceptions, exceptions == 1 ? "" : "es", made);
+    else if (hidden)
+        say(print, context,
+            "left out: %" PRIu64 " branch%s in code that the compiler made (--all-branches counts "
+            "them)",
+            hidden, hidden == 1 ? "" : "es");
     if (r->left_out.lines || r->left_out.branches || r->left_out.functions)
         say(print, context,
             "left out by markers in the sources: %" PRIu64 " line%s, %" PRIu64 " function%s, "

@@ -61,8 +61,9 @@ struct coverage_style {
     uint64_t limit; /* rows; 0: all */
     bool shows_functions;
     bool shows_never_called; /* functions, these alone */
-    bool shows_missing;      /* lines */
-    bool shows_branches;     /* never taken */
+    const bool *functions; /* text is about these alone, by number in the result; NULL: about all */
+    bool shows_missing;    /* lines */
+    bool shows_branches;   /* never taken */
     bool shows_conditions;
     unsigned context; /* lines around what is missing */
     bool is_lcov2;    /* tracefiles as lcov 2 writes them */

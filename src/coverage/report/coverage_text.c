@@ -39,8 +39,8 @@ struct page {
     bool has_functions, has_regions, has_branches, has_conditions, has_unknown;
     const uint32_t *ranking; /* sources in the order wanted, the first `shown` of them */
     size_t shown;
-    const bool *is_changed; /* by line of the result: the patch's; NULL: there is none */
-    int lines;              /* width of the columns of line numbers */
+    const bool *is_asked_for; /* by line of the result: the patch's or the functions'; NULL: all */
+    int lines;                /* width of the columns of line numbers */
 };
 
 /* The caller ends a colour by "\33[0m". */
@@ -229,10 +229,10 @@ static void text_range_of_lines(struct out *out, uint32_t first, uint32_t last)
     out_printf(out, last > first ? "%" PRIu32 "-%" PRIu32 : "%" PRIu32, first, last);
 }
 
-/* What is missing is that of the patch, if there is one. */
+/* What is missing is that of the patch or of the functions, if there are some. */
 static bool text_is_asked_for(const struct page *p, uint32_t line)
 {
-    return !p->is_changed || p->is_changed[line];
+    return !p->is_asked_for || p->is_asked_for[line];
 }
 
 /* As result_lines_end(), of requested lines, or of others: where a patch ends within a stretch that
@@ -558,7 +558,7 @@ static void text_mark_changed(struct page *p, struct arena *a)
     bool *is_changed = ARENA_NEW(a, bool, p->s->result->lines.len + 1);
     for (size_t i = 0; i < d->lines.len; i++)
         is_changed[d->lines.at[i]] = true;
-    p->is_changed = is_changed;
+    p->is_asked_for = is_changed;
 }
 
 /* With a patch the table has the sources that it changes, in the same order: the others are not the
@@ -577,6 +577,90 @@ static void text_choose_changed(struct page *p, struct arena *a)
             ranking[shown++] = p->ranking[i];
     p->ranking = ranking;
     p->shown = shown;
+}
+
+/* ---- functions that were asked for */
+
+/* The lines of a function: up to the next one, where its end is not known. */
+static void text_function_lines(const struct coverage_result *r, uint32_t number, uint32_t *from,
+                                uint32_t *to)
+{
+    const struct result_function *f = &r->functions.at[number];
+    const struct result_source *s = &r->sources.at[f->source];
+    uint32_t end = f->end_line;
+    for (uint32_t i = number + 1; end < f->start_line; i++)
+        end = i == s->first_function + s->functions           ? UINT32_MAX - 1
+              : r->functions.at[i].start_line > f->start_line ? r->functions.at[i].start_line - 1
+                                                              : 0;
+    *from = result_line_from(r, s, f->start_line);
+    *to = result_line_from(r, s, end + 1);
+}
+
+static void text_count_line(struct coverage_ratio *sum, uint8_t state)
+{
+    sum->all++;
+    sum->hit += state == RESULT_HIT;
+    sum->unknown += state == RESULT_UNKNOWN;
+}
+
+/* The first line, and a table of them in place of that of sources:
+ *
+ *     66.7 % of the lines of 2 functions ran, 4 of 6
+ *
+ *     lines%  missed  lines         calls  function
+ *       66.7       1      3            12  parse  a.c:12
+ *
+ * What follows is about their sources and lines. Instances of a template share lines, which count
+ * once in the sum. */
+static void text_choose_functions(struct page *p, struct arena *a)
+{
+    const struct coverage_result *r = p->s->result;
+    bool *is_asked_for = ARENA_NEW(a, bool, r->lines.len + 1);
+    uint32_t *ranking = ARENA_NEW(a, uint32_t, r->sources.len + 1), from, to;
+    struct coverage_ratio sum = {0};
+    struct out rows = {.fd = -1}, *out = p->out;
+    size_t shown = 0, len = 0;
+    char percent[16];
+    p->out = &rows;
+    for (size_t i = 0; i < r->sources.len; i++) {
+        const struct result_source *s = &r->sources.at[p->ranking[i]];
+        size_t before = len;
+        for (uint32_t k = s->first_function; k < s->first_function + s->functions; k++) {
+            struct coverage_ratio own = {0};
+            if (!p->style->functions[k])
+                continue;
+            text_function_lines(r, k, &from, &to);
+            for (uint32_t line = from; line < to; line++) {
+                text_count_line(&own, r->lines.at[line].state);
+                if (!is_asked_for[line])
+                    text_count_line(&sum, r->lines.at[line].state);
+                is_asked_for[line] = true;
+            }
+            text_ratio(p, &own, "  ");
+            out_u64(&rows, own.all - own.unknown - own.hit, p->lines);
+            out_char(&rows, ' ');
+            out_u64(&rows, own.all, p->lines);
+            out_str(&rows, "  ");
+            text_function(p, &r->functions.at[k], a);
+            len++;
+        }
+        if (len > before)
+            ranking[shown++] = p->ranking[i];
+    }
+    p->out = out;
+    p->ranking = ranking;
+    p->shown = shown;
+    p->is_asked_for = is_asked_for;
+    ratio_text(percent, sizeof percent, &sum);
+    if (sum.all > sum.unknown)
+        out_printf(out, "%s %% of the lines of %zu function%s ran, %" PRIu64 " of %" PRIu64,
+                   percent, len, text_plural(len), sum.hit, sum.all - sum.unknown);
+    else
+        out_str(out, "whether these functions ran is unknown");
+    out_printf(out, "\n\n%6s  %*s %*s  %12s  function\n", "lines%", p->lines, "missed", p->lines,
+               "lines", "calls");
+    out_bytes(out, rows.at, rows.len);
+    out_deinit(&rows);
 }
 
 /* The first line: the verdict of the gates, if there are any, and how many lines ran; of a patch,
@@ -627,8 +711,12 @@ void coverage_text(struct out *out, const struct coverage_report *s,
         text_choose_changed(&p, &scratch);
     if (s->diff)
         text_mark_changed(&p, &scratch);
-    text_answer(&p);
-    text_table(&p);
+    if (style->functions) {
+        text_choose_functions(&p, &scratch);
+    } else {
+        text_answer(&p);
+        text_table(&p);
+    }
     text_notes(&p);
     if (style->shows_functions || style->shows_never_called)
         text_functions(&p);
