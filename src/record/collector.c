@@ -72,6 +72,7 @@ void collector_free(struct collector *c)
     vec_free(&c->stops);
     vec_free(&c->marks);
     vec_free(&c->delays);
+    vec_free(&c->pauses);
     vec_free(&c->waits);
     vec_free(&c->creators);
     vec_free(&c->branches);

@@ -318,6 +318,9 @@ void collector_woken(struct collector *c, uint64_t until_ns, const struct collec
 /* From the start, all wakes by threads that are recorded are reported: also if there are none. */
 void collector_reports_wakes(struct collector *c);
 
+/* The recorder stopped the thread then, for a moment: that is no wait of the thread's. */
+void collector_paused(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns);
+
 /* Of what the thread waited in that time, it could have run for so long, but had no CPU. */
 void collector_delayed(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
                        uint64_t ns);

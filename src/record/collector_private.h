@@ -79,6 +79,12 @@ struct collected_delay {
     uint64_t from_ns, to_ns, ns; /* since the start */
 };
 
+/* The recorder stopped a thread for a moment. */
+struct collected_pause {
+    uint32_t thread;
+    uint64_t at_ns; /* since the start */
+};
+
 /* The collector. Lists grow only, and their items' numbers go into the recording; the first node of
  * the tally is the root. */
 struct collector {
@@ -108,6 +114,7 @@ struct collector {
     struct collector_accounts accounts;
     double first_period_factor;
     VEC(struct collected_delay) delays;
+    VEC(struct collected_pause) pauses;
     VEC(struct recording_wait) waits;
     VEC(struct recording_creator) creators;
     uint64_t shortest_wait_ns; /* of those that are kept */

@@ -4,6 +4,7 @@
  *   parallel   how long exactly so many threads ran, by slice
  *   waits      each time off the CPU of some length, with where that was
  *   delays     how long woken threads had to wait for a CPU: they go into the samples
+ *   pauses     when the recorder stopped a thread, which is no wait
  *   creators   who made each thread
  *
  * The first two stand in the tally as events of their own, beside those of samples, so that they
@@ -26,7 +27,9 @@ enum {
     SHORTEST_WAIT_NS = 100 * 1000,
     MOST_WAITS = 1 << 17,
     MOST_DELAYS = 1 << 18,
-    MOST_PARALLEL = 4096, /* threads that run at a time */
+    MOST_PAUSES = 1 << 20,          /* over an hour of them */
+    LONGEST_PAUSE_NS = 5 * 1000000, /* on a busy machine */
+    MOST_PARALLEL = 4096,           /* threads that run at a time */
 };
 
 void collector_creator(struct collector *c, pid_t tid, pid_t creator)
@@ -133,6 +136,13 @@ void collector_delayed(struct collector *c, pid_t pid, pid_t tid, uint64_t from_
                                                       collector_since_start(c, to_ns), ns});
 }
 
+void collector_paused(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
+{
+    uint32_t thread = collector_thread(c, pid, tid, at_ns);
+    if (c->pauses.len < MOST_PAUSES)
+        vec_push(&c->pauses, (struct collected_pause){thread, collector_since_start(c, at_ns)});
+}
+
 /* --- at the end ------------------------------------------------------------------------------ */
 
 /* By slice and thread, as they come: the two events of a turn are adjacent. */
@@ -232,6 +242,27 @@ static int times_by_thread(const void *left, const void *right)
     return l->from_ns < r->from_ns ? -1 : l->from_ns > r->from_ns;
 }
 
+static int times_pauses(const void *left, const void *right)
+{
+    const struct collected_pause *l = left, *r = right;
+    if (l->thread != r->thread)
+        return l->thread < r->thread ? -1 : 1;
+    return l->at_ns < r->at_ns ? -1 : l->at_ns > r->at_ns;
+}
+
+/* Whether the recorder stopped the thread in a wait of which nothing else is known. */
+static bool times_is_pause(const struct collector *c, const struct recording_wait *w)
+{
+    const struct collected_pause *at = c->pauses.at;
+    if (w->node != RECORDING_NONE || w->length_ns > LONGEST_PAUSE_NS)
+        return false;
+    size_t k = PARTITION_POINT(c->pauses.len, i,
+                               at[i].thread < w->thread ||
+                                   (at[i].thread == w->thread && at[i].at_ns < w->from_ns));
+    return k < c->pauses.len && at[k].thread == w->thread &&
+           at[k].at_ns <= w->from_ns + w->length_ns;
+}
+
 static int times_by_new(const void *left, const void *right)
 {
     const struct recording_creator *l = left, *r = right;
@@ -251,7 +282,11 @@ void collector_times_finish(struct collector *c, struct recording *out)
             vec_push(&out->nodes, c->tally.nodes.at[i]);
     }
     out->reports_wakes = c->reports_wakes;
-    vec_copy(&out->waits, &c->waits);
+    if (c->pauses.len)
+        qsort(c->pauses.at, c->pauses.len, sizeof *c->pauses.at, times_pauses);
+    for (size_t i = 0; i < c->waits.len; i++)
+        if (!times_is_pause(c, &c->waits.at[i]))
+            vec_push(&out->waits, c->waits.at[i]);
     if (out->waits.len)
         qsort(out->waits.at, out->waits.len, sizeof *out->waits.at, times_by_thread);
     vec_copy(&out->creators, &c->creators);

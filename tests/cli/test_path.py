@@ -230,8 +230,8 @@ class Path_(Job):
         self.runs(one, 0, 100)
         self.waits(one, 100, 500, FUTEX)
         self.runs(one, 500, 1000)
-        self.runs(holder, 50, 500)
-        self.waits(holder, 500, 1000, SLEEP)
+        self.runs(holder, 50, 510)
+        self.waits(holder, 510, 1000, SLEEP)
         steps, _ = self.path()
         self.assertEqual(steps, [(7, 0, 50, "none"), (8, 50, 500, "made"), (7, 500, 1000, "woken")])
 
@@ -274,8 +274,8 @@ class Path_(Job):
         """The thread that had run until then is the likeliest, as in a pipe to itself or eventfd."""
         self.samples = []
         one = self.process(7, 1, 0, 1000)
-        worker = self.thread(0, 8, 50, 900)
-        self.runs(worker, 50, 900, FACT)
+        worker = self.thread(0, 8, 50, 950)
+        self.runs(worker, 50, 950, FACT)
         self.waits(one, 100, 900, SIGWAIT)
         self.runs(one, 900, 1000)
         steps, _ = self.path()
@@ -409,8 +409,8 @@ class Path_(Job):
         shell, holder = self.process(7, 1, 0, 1000), self.process(8, 7, 50, 1000)
         self.waits(shell, 100, 900, FUTEX)
         self.runs(shell, 900, 1000)
-        self.runs(holder, 50, 900, FACT)
-        self.waits(holder, 900, 1000, SLEEP)
+        self.runs(holder, 50, 910, FACT)
+        self.waits(holder, 910, 1000, SLEEP)
         steps, _ = self.path()
         self.assertEqual(steps[-2:], [(8, 50, 900, "made"), (7, 900, 1000, "guessed")])
 
@@ -592,12 +592,81 @@ class WhatIf(Job):
         self.runs(one, 0, 100)
         self.waits(one, 100, 500, FUTEX)
         self.runs(one, 500, 1000)
-        self.runs(holder, 0, 500, FACT)
-        self.waits(holder, 500, 1000, SLEEP)
+        self.runs(holder, 0, 510, FACT)
+        self.waits(holder, 510, 1000, SLEEP)
         self.finish()
         low, high = self.what_if("fact=2x")[1]
         self.assertAlmostEqual(low, 0.75, delta=0.05)
         self.assertAlmostEqual(high, 1, delta=0.05)
+
+    def handed(self, *waits, stops=(), after=0.02, call=READ):
+        """One waits in pieces until the ends of `waits`; two works from 0 to 500 and stops then, `after` ms before
+        one goes on, and at other times for a while."""
+        self.samples = []
+        one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 1000)
+        self.runs(one, 0, 100)
+        at = 100
+        for end in waits:
+            self.job.waits.append((one, round(at * MS), round((end - at - 0.02) * MS),
+                                   self.job.node((self.demo, MAIN), (self.wait, call))))
+            at = end
+        self.runs(one, 500, 1000)
+        self.runs(two, 0, 500, FACT)
+        for stop in stops:
+            self.job.waits.append((two, round(stop * MS), MS // 5, self.job.node((self.demo, FACT), (self.wait, FUTEX))))
+        begin = round((500 - 0.02 - after) * MS)
+        self.job.waits.append((two, begin, 1000 * MS - begin, self.job.node((self.demo, FACT), (self.wait, SLEEP))))
+        steps, _ = self.path()
+        self.assertEqual(steps[-1][0], 7)
+        return steps[-1][3], self.what_if("fact=2x")[1]
+
+    def test_a_thread_that_stops_as_another_goes_on(self):
+        """Whatever the call: that is no chance, and as good as reported."""
+        for call in READ, FUTEX, SIGWAIT, POLL, None:
+            for after in 0.02, -0.03, 0.25:
+                self.setUp()
+                cause, (low, high) = self.handed(500, after=after, call=call if call else READ)
+                self.assertEqual(cause, "inferred", (call, after))
+                self.assertTrue(0.7 <= low <= 0.75 <= high <= 0.8, (call, after, low, high))
+        self.assertIn("1 wake-up by a thread that stopped just then", self.text("path", "r"))
+
+    def test_a_thread_that_often_stops(self):
+        """Then it stops by chance when another goes on."""
+        for stops in range(101, 500, 4), range(101, 480, 20):
+            self.setUp()
+            cause, (low, high) = self.handed(500, stops=stops, after=0.25)
+            self.assertEqual(cause, "guessed")
+            self.assertTrue(low <= 0.75 and high >= 0.98, (low, high))
+
+    def test_a_thread_that_stopped_before(self):
+        cause, (low, high) = self.handed(500, after=30)
+        self.assertEqual(cause, "none")
+        self.assertTrue(high >= 0.98, (low, high))
+
+    def test_limits_of_time_that_nobody_reported(self):
+        """Waits of 40 ms each until another thread stops: what ended the last would have ended the others."""
+        cause, (low, high) = self.handed(*range(140, 480, 40), 500, call=POLL)
+        self.assertEqual(cause, "inferred")
+        self.assertTrue(low <= 0.75 <= high and high - low < 0.2, (low, high))
+        self.setUp()
+        cause, (low, high) = self.handed(*range(140, 480, 40), 500, call=POLL, after=-100)
+        self.assertTrue(low <= 0.75 and high >= 0.98, (low, high))  # who ended the last is a guess
+
+    def test_short_waits_of_unknown_cause(self):
+        """A millisecond at no known place ends as soon after it began, more or less, and not at its old time."""
+        def bounds(length):
+            self.setUp()
+            self.samples = []
+            one = self.process(7, 1, 0, 1000)
+            self.runs(one, 0, 1000, FACT)
+            self.thread(0, 8, 0, 1000)
+            self.job.waits.append((one, 600 * MS, length, None))
+            self.finish()
+            return self.what_if("fact=2x")[1]
+        low, high = bounds(MS // 2)
+        self.assertTrue(0.45 <= low <= 0.52 <= high <= 0.56, (low, high))
+        low, high = bounds(40 * MS)
+        self.assertTrue(low <= 0.52 and high >= 0.8, (low, high))
 
     def open(self, call, *lengths):
         """One waits until 900 and nobody knows for what; two works from 0 to 800 and sleeps."""

@@ -149,6 +149,11 @@ void collector_reports_wakes(struct collector *c)
     (void)c;
 }
 
+void collector_paused(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
+{
+    (void)c, (void)pid, (void)tid, (void)at_ns;
+}
+
 void collector_delayed(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
                        uint64_t ns)
 {

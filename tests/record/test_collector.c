@@ -545,6 +545,31 @@ CASE(test_times)
     finish(c, AT(60), "times");
 }
 
+/* The recorder stops threads for a moment: a short wait around that, at no known place, is no wait.
+ */
+CASE(test_pauses_are_no_waits)
+{
+    struct collector *c = begin(0);
+    struct recording r = {0};
+    (void)state;
+    collector_fork(c, PARENT, PARENT, PARENT, AT(0));
+    collector_fork(c, PARENT, 101, PARENT, AT(0));
+    collector_paused(c, PARENT, PARENT, AT(10.1)); /* told before what it explains */
+    collector_waited(c, PARENT, PARENT, AT(10), AT(10.3), false, NULL);
+    collector_waited(c, PARENT, PARENT, AT(12), AT(12.3), false, NULL);
+    collector_waited(c, PARENT, PARENT, AT(14), AT(14.3), true, NULL); /* ready */
+    collector_waited(c, PARENT, PARENT, AT(20), AT(40), false, NULL);  /* too long for one */
+    collector_waited(c, PARENT, 101, AT(10), AT(10.3), false, NULL);   /* another thread */
+    collector_paused(c, PARENT, PARENT, AT(30));
+    collector_paused(c, PARENT, PARENT, AT(14.1));
+    collector_finish(c, AT(60), &r);
+    assert_int_equal(r.waits.len, 4);
+    for (size_t i = 0; i < r.waits.len; i++)
+        assert_true(r.waits.at[i].thread == 1 || r.waits.at[i].from_ns != 10 * MS);
+    recording_deinit(&r);
+    collector_free(c);
+}
+
 CASE(test_who_waits_for_whom)
 {
     struct collector *c = begin(0);

@@ -41,11 +41,14 @@ static const char *const CAUSES[SCHEDULE_CAUSES] = {[SCHEDULE_UNKNOWN] = "",
                                                     [SCHEDULE_ENDED] = "waited for its end",
                                                     [SCHEDULE_WOKEN] = "seemingly woken",
                                                     [SCHEDULE_GUESSED] = "perhaps woken",
+                                                    [SCHEDULE_INFERRED] = "woken",
                                                     [SCHEDULE_RECORDED] = "woken"};
 /* For programs. They are values of the schema: a word may be added, but none changed. */
 static const char *const CAUSE_WORDS[SCHEDULE_CAUSES] = {
-    [SCHEDULE_UNKNOWN] = "none", [SCHEDULE_MADE] = "made",       [SCHEDULE_ENDED] = "ended",
-    [SCHEDULE_WOKEN] = "woken",  [SCHEDULE_GUESSED] = "guessed", [SCHEDULE_RECORDED] = "recorded"};
+    [SCHEDULE_UNKNOWN] = "none",     [SCHEDULE_MADE] = "made",
+    [SCHEDULE_ENDED] = "ended",      [SCHEDULE_WOKEN] = "woken",
+    [SCHEDULE_GUESSED] = "guessed",  [SCHEDULE_INFERRED] = "inferred",
+    [SCHEDULE_RECORDED] = "recorded"};
 
 /* --- names ----------------------------------------------------------------------------------- */
 
@@ -246,6 +249,8 @@ static void path_head(struct out *out, const struct path_report *t)
          "starts and ends of processes and threads, which are exact"},
         {causes[SCHEDULE_RECORDED], "wake-up recorded by the kernel",
          "wake-ups recorded by the kernel"},
+        {causes[SCHEDULE_INFERRED], "wake-up by a thread that stopped just then",
+         "wake-ups by threads that stopped just then"},
         {causes[SCHEDULE_WOKEN], "wake-up by the only thread that ran",
          "wake-ups by the only thread that ran"},
         {causes[SCHEDULE_GUESSED], "by the likeliest of several", "by the likeliest of several"}};
@@ -263,8 +268,8 @@ static void path_head(struct out *out, const struct path_report *t)
                 "of processes\n");
     else if (t->schedule->has_waits && !t->schedule->has_wakers && t->schedule->lanes_len > 1)
         out_str(out,
-                "Note     who woke a thread was not recorded, and is guessed from who ran then: "
-                "that takes tracepoints (root)\n");
+                "Note     who woke a thread was not recorded, and is inferred from who stopped "
+                "then, or guessed: to know it takes tracepoints (root)\n");
     else if (!t->schedule->has_waits)
         out_str(out, "Note     waits were not recorded, and are guessed from samples: 'monarc run "
                      "--off-cpu' records them\n");

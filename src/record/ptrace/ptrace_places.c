@@ -358,6 +358,7 @@ void ptrace_places_tell(struct ptrace_places *p, struct collector *c)
     for (size_t i = 0; i < seen.at.len; i++) {
         const struct places_look *look = &seen.at.at[i];
         bool is_call = look->syscall >= 0;
+        collector_paused(c, look->pid, look->tid, look->at_ns);
         struct collector_sample sample = {
             .pid = look->pid,
             .tid = look->tid,

@@ -20,8 +20,8 @@
  * Where the kernel reported who woke the thread, that is taken, without a search; an interrupt that
  * woke it has ended a time, or a device. Where one thread alone can have been it, that is as good
  * as known; of several, the one that stopped running just then, else the one that had run longest.
- * Which of the two it is, is kept. A wait without a known cause is open: it is never taken for the
- * thread's own work.
+ * Which of the two it is, is kept; schedule_infer.c then finds what is as good as reported. A wait
+ * without a known cause is open: it is never taken for the thread's own work.
  *
  * Without recorded waits, or where too many are lost, stretches of slices without samples are taken
  * for waits of unknown kind, which may end with a child or a thread, and nothing else.
@@ -40,91 +40,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MS UINT64_C(1000000)
-/* Between a thread that wakes another and then sleeps, and the other's first moment on a CPU,
- * JUST_NS may pass. MOST_LOOKED keeps jobs with thousands of running threads linear. A join
- * needs the woken thread to get a CPU, hence JOIN_NS; of pipes and signals the other side has to
- * be read, hence NEAR_NS. */
-enum { JUST_NS = 300 * 1000, MOST_LOOKED = 512 };
+/* MOST_LOOKED keeps jobs with thousands of running threads linear. */
+enum { MOST_LOOKED = 512 };
 /* A thread that sleeps so often at one place, not longer each time, looks for something. */
 enum { POLL_SLEEPS = 3 };
 #define POLL_NS (200 * MS)
+/* A join needs the woken thread to get a CPU; of pipes and signals the other side has to be read.
+ */
 #define JOIN_NS (5 * MS)
-/* On a busy machine a woken thread may get its CPU when its waker no longer runs. */
-#define LATE_NS (20 * MS)
 #define NEAR_NS (10 * MS)
 /* How often ptrace reads the clocks of threads. */
 #define ROUGH_NS (2 * MS)
 
-/* A wait while it is made: of a lane, from one moment to the other. `cause_lane` is SCHEDULE_NONE
- * until it is known who ended it. `node` is where on the tree of stacks the thread waited. */
-struct made_wait {
-    uint32_t lane, node;
-    uint64_t from_ns, to_ns;
-    enum wait_kind kind;
-    uint64_t rough_ns;     /* how far its ends may be off */
-    uint64_t late_ns;      /* of a gap: how much later it may have ended */
-    bool is_poll;          /* of one that a time has ended */
-    bool is_retry;         /* likewise, and it went on in one that a thread has ended */
-    bool is_turn;          /* the last poll of several */
-    bool is_left_out;      /* for a CPU, by a thread that only spun there */
-    bool is_armed;         /* a time has ended it that any thread may have set */
-    uint32_t woken, waker; /* as reported: enum recording_waker */
-    uint64_t woke_ns;
-    uint32_t cause_lane;
-    uint64_t cause_ns;
-    enum schedule_cause why;
-};
-
-/* What will be a point: ranks order those of one moment. */
-enum mark_rank { MARK_START, MARK_EXEC, MARK_WAIT_END, MARK_SOURCE, MARK_WAIT_BEGIN, MARK_END };
-
-struct made_mark {
-    uint32_t lane, ref; /* ref: a wait, a thread, or what it is the source of */
-    uint64_t at_ns;
-    uint8_t rank;
-    bool is_fork; /* of a source: ref is the lane that it makes; else a wait */
-};
-
-/* What will be a lane: a thread, and the programs that it executed after one another. `thread`
- * is the first of them in the file and `last_thread` the last. The fields from `running_at` on
- * hold only during make_causes(), which goes through time: since when the lane runs, and when it
- * last stopped. */
-struct made_lane {
-    uint32_t thread, last_thread, process;
-    uint64_t start_ns, end_ns;
-    bool is_alive;       /* it did not end: the recording did */
-    uint32_t running_at; /* place among those that run, plus one; 0: it does not */
-    uint64_t on_ns, left_ns;
-};
-
-struct made_fork;
-
-/* All that is needed while the graph is made, and dropped afterwards: only `s` stays. Lanes, waits
- * and marks grow, so they are known by number, not by address. */
-struct making {
-    struct schedule *s;
-    const struct recording *r;
-    struct arena scratch;
-    VEC(struct made_lane) lanes;
-    VEC(struct made_wait) waits;
-    size_t known; /* of them, in order and for sure: what is added later leaves room for them */
-    VEC(struct made_mark) marks;
-    uint32_t *lane_of;                /* per thread */
-    uint32_t *by_parent, *by_process; /* lanes, by the key and their ends */
-    VEC(uint32_t) running;
-    bool *is_timer;          /* per node: threads wait for a timer that others may set */
-    struct made_fork *forks; /* by maker and time */
-    size_t forks_len;
-};
-
 /* --- lanes ----------------------------------------------------------------------------------- */
-
-/* The process of the last program that a lane executed: its pid is that of all of them. */
-static const struct recording_process *lane_process(const struct making *m, uint32_t lane)
-{
-    return &m->r->processes.at[m->lanes.at[lane].process];
-}
 
 /* Linux gives the main thread the number of its process (gettid(2)). */
 static bool lane_is_main(const struct making *m, uint32_t lane)
@@ -262,8 +190,7 @@ static bool wait_is_timed(const struct made_wait *w)
                                      (w->kind == WAIT_THREAD || w->kind == WAIT_POLL));
 }
 
-/* Whether the process has another thread during the wait. */
-static bool wait_has_others(const struct making *m, const struct made_wait *w)
+bool wait_has_others(const struct making *m, const struct made_wait *w)
 {
     uint32_t pid = lane_process(m, w->lane)->pid;
     size_t at = PARTITION_POINT(m->lanes.len, k,
@@ -484,39 +411,6 @@ static void make_holes(struct making *m)
     m->waits.len = kept;
 }
 
-/* A time limit ends many calls, of which few or none are reported as ended so: timers run on any
- * processor. Where all that are known lasted equally long, that is the limit of the calls at that
- * place, which has ended all that lasted as long; and where none is known, but all that no thread
- * of the job has ended lasted equally long. */
-static void find_limits(struct making *m)
-{
-    enum { LEAST = 3, PART = 20 };
-    enum pass { REPORTED, OTHERS, DECIDE, PASSES };
-    struct limit {
-        uint64_t least_ns, most_ns, calls;
-        bool is_reported;
-    } *limits = ARENA_NEW(&m->scratch, struct limit, m->r->nodes.len + 1);
-    for (enum pass pass = REPORTED; pass < PASSES; pass++)
-        for (size_t i = 0; i < m->waits.len; i++) {
-            struct made_wait *w = &m->waits.at[i];
-            if (w->kind != WAIT_POLL || w->node == RECORDING_NONE)
-                continue;
-            struct limit *l = &limits[w->node];
-            bool is_reported = w->woken == RECORDING_WAKER_INTERRUPT && w->woke_ns > w->from_ns;
-            bool is_other = w->woken == RECORDING_WAKER_UNKNOWN;
-            uint64_t lasted_ns = (is_reported ? w->woke_ns : w->to_ns) - w->from_ns;
-            if (pass == REPORTED ? is_reported : pass == OTHERS && is_other && !l->is_reported) {
-                l->is_reported |= is_reported;
-                l->least_ns = !l->calls || lasted_ns < l->least_ns ? lasted_ns : l->least_ns;
-                l->most_ns = lasted_ns > l->most_ns ? lasted_ns : l->most_ns;
-                l->calls++;
-            } else if (pass == DECIDE && is_other && l->calls >= LEAST &&
-                       l->most_ns - l->least_ns <= l->most_ns / PART && lasted_ns >= l->least_ns) {
-                w->woken = RECORDING_WAKER_INTERRUPT;
-            }
-        }
-}
-
 /* Wakes by recorded threads were all reported, and others are not while another thread runs, or
  * none: so no thread of the job has ended a wait without a waker, and of locks a time has. */
 static void make_outside(struct making *m)
@@ -564,7 +458,7 @@ static void make_waits_of_gaps(struct making *m)
     }
 }
 
-static int waits_by_place(const void *left, const void *right, void *context)
+int waits_by_place(const void *left, const void *right, void *context)
 {
     const struct making *m = context;
     const struct made_wait *l = &m->waits.at[*(const uint32_t *)left];
@@ -780,6 +674,24 @@ static int switches_in_order(const void *left, const void *right)
     return l->what < r->what ? -1 : l->what > r->what;
 }
 
+/* Whether the thread stopped by itself, to wait. */
+static bool wait_is_entered(const struct made_wait *w, const struct recording *r)
+{
+    bool is_recorded = !w->rough_ns || r->method == RECORDING_METHOD_PTRACE;
+    return is_recorded && !w->is_poll && w->kind != WAIT_NO_CPU && w->kind != WAIT_STOPPED;
+}
+
+/* A lane stops to wait, or ends (`w` is NULL). Who wakes a thread may lose the CPU to it, and stops
+ * when it has one again: that counts from when it lost it. */
+static void stop_lane(struct making *m, uint32_t lane, const struct made_wait *w, uint64_t at_ns)
+{
+    struct made_lane *l = &m->lanes.at[lane];
+    uint64_t since_ns = l->ready_ns && at_ns - l->on_ns <= SOON_NS ? l->ready_ns : at_ns;
+    l->ready_ns = w && w->kind == WAIT_NO_CPU ? since_ns : 0;
+    if (w ? wait_is_entered(w, m->s->recording) : !lane_was_killed(m, lane))
+        vec_push(&m->stops, (struct made_stop){since_ns, lane});
+}
+
 /* One sweep through time. `left` is a ring of those that stopped last: few others can have
  * stopped within JUST_NS before a wait ends. Each wait is first tried with the exact reasons,
  * ends of children and threads, then with its reported waker, and only then with who ran. */
@@ -830,6 +742,7 @@ static void make_causes(struct making *m)
         bool runs = all[i].what < 2 && !goes_on;
         set_running(m, lane, runs, all[i].at_ns);
         if (!runs && !goes_on) {
+            stop_lane(m, lane, is_wait ? w : NULL, all[i].at_ns);
             left[left_at++ % RECENT] = lane;
             left_len = left_len < RECENT ? left_len + 1 : RECENT;
         }
@@ -854,8 +767,11 @@ static void find_retries(struct making *m)
     for (size_t i = m->waits.len; i-- > 1;) {
         const struct made_wait *w = &m->waits.at[i];
         struct made_wait *before = &m->waits.at[i - 1];
-        bool is_ended = w->is_retry || w->why == SCHEDULE_RECORDED || w->why == SCHEDULE_ENDED;
-        before->is_retry = is_ended && before->lane == w->lane && before->node == w->node &&
+        bool is_ended = w->is_retry || w->why == SCHEDULE_RECORDED || w->why == SCHEDULE_ENDED ||
+                        w->why == SCHEDULE_INFERRED;
+        bool is_same =
+            before->node == w->node || (w->node == RECORDING_NONE && w->why == SCHEDULE_INFERRED);
+        before->is_retry = is_ended && before->lane == w->lane && is_same &&
                            before->node != RECORDING_NONE && w->from_ns <= before->to_ns + MS &&
                            before->cause_lane == SCHEDULE_NONE && before->kind != WAIT_TIMER &&
                            wait_is_timed(before);
@@ -1090,7 +1006,7 @@ bool schedule_make(struct schedule *s, const struct recording *r, const bool *sp
     for (size_t i = 0; i < r->waits.len && s->has_waits; i++)
         make_wait(&m, &r->waits.at[i]);
     if (s->has_wakers)
-        find_limits(&m);
+        schedule_find_limits(&m);
     if (s->has_wakers && !lost_wakes(r))
         make_outside(&m);
     sort_waits(&m);
@@ -1103,6 +1019,8 @@ bool schedule_make(struct schedule *s, const struct recording *r, const bool *sp
     sort_waits(&m);
     make_polls(&m);
     make_causes(&m);
+    if (s->has_waits)
+        schedule_infer_wakers(&m);
     find_turns(&m);
     find_retries(&m);
     make_points(&m, a);
@@ -1126,6 +1044,7 @@ bool schedule_make(struct schedule *s, const struct recording *r, const bool *sp
     vec_free(&m.waits);
     vec_free(&m.marks);
     vec_free(&m.running);
+    vec_free(&m.stops);
     arena_deinit(&m.scratch);
     return true;
 }

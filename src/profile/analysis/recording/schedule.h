@@ -26,6 +26,7 @@ enum schedule_cause {
     SCHEDULE_ENDED,    /* a child, or a thread that was joined */
     SCHEDULE_WOKEN,    /* no other could have been it */
     SCHEDULE_GUESSED,  /* the likeliest of several */
+    SCHEDULE_INFERRED, /* it stopped as the wait ended, which is no chance */
     SCHEDULE_RECORDED, /* woken, by whom the kernel reported */
     SCHEDULE_CAUSES
 };

@@ -280,6 +280,19 @@ static double stretch_ends(const struct schedule_point *p, const struct schedule
     return fmin(ends, fmax(ends - b->off_ns, (double)p->at_ns - most));
 }
 
+/* How late a wait of unknown cause ends at the latest that began at `begins`. One that was too
+ * short for its place to be known ends when it did, or after some times its length: that something
+ * else ended so soon after it began is chance, or that happens often. */
+static double open_ends(const struct schedule *s, const struct schedule_point *p,
+                        const struct schedule_point *b, double begins)
+{
+    static const double SHORT_NS = 2e6, TIMES = 50; /* two such lengths differ by more in 2 % */
+    double lasted = (double)(p->at_ns - b->at_ns);
+    bool is_short = s->has_waits && b->node == RECORDING_NONE && lasted <= SHORT_NS &&
+                    b->ending != SCHEDULE_BY_STOPPED;
+    return is_short ? fmin((double)p->at_ns, begins + TIMES * lasted) : (double)p->at_ns;
+}
+
 /* Both bounds come from one pass in the order of points. The early one takes the cause of a wait
  * for true where no other can have been it: what a thread waits for comes sooner. Of other waits it
  * only knows that they were not ended sooner than anything in the job is: `most` is by how much any
@@ -299,6 +312,7 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
     const uint32_t *waited = points_waited_for(s, a);
     double *saves = ARENA_NEW(a, double, s->points_len + 1);
     double *share = ARENA_NEW(a, double, s->lanes_len + 1);
+    double *skipped = ARENA_NEW(a, double, s->lanes_len + 1); /* of waits that take no time here */
     double *spare = ARENA_NEW(a, double, s->lanes_len + 1);
     double most = fmax(0, s->stray_ns), late = fmax(0, -s->stray_ns);
     for (uint32_t i = 0; i < s->points_len; i++) {
@@ -307,8 +321,8 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
         const struct schedule_point *p = &s->points[point];
         const struct schedule_point *b = before == SCHEDULE_NONE ? NULL : &s->points[before];
         const struct schedule_point *c = p->cause == SCHEDULE_NONE ? NULL : &s->points[p->cause];
-        bool is_sure =
-            p->why == SCHEDULE_MADE || p->why == SCHEDULE_ENDED || p->why == SCHEDULE_RECORDED;
+        bool is_sure = p->why == SCHEDULE_MADE || p->why == SCHEDULE_ENDED ||
+                       p->why == SCHEDULE_RECORDED || p->why == SCHEDULE_INFERRED;
         bool has_cause = point_ends_with_cause(s, point);
         bool is_open = b && b->state == SCHEDULE_WAITS && !is_alone &&
                        (has_cause ? p->why == SCHEDULE_GUESSED : !c && schedule_is_open(b->ending));
@@ -321,12 +335,16 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
             time = fmax(time, (double)p->at_ns - most - (most > 0 ? turn : 0));
         else if (b && !has_cause && !b->is_retry)
             time = stretch_ends(p, b, time, saves[before], most);
+        else if (b && b->is_retry)
+            skipped[p->lane] += (double)(p->at_ns - b->at_ns);
+        if (is_open || c)
+            skipped[p->lane] = 0;
         if (c && !is_open)
             time = fmax(time, at[p->cause] + (double)(p->at_ns - c->at_ns));
         bool is_off = b && !has_cause && b->off_ns * MOSTLY > (double)(p->at_ns - b->at_ns);
         if ((is_open || is_off || (has_cause && !is_sure)) && bound == SCHEDULE_LATEST)
-            time = fmax(time,
-                        (double)p->at_ns + (is_open || is_off ? late : 0) + (late > 0 ? turn : 0));
+            time = fmax(time, (is_open ? open_ends(s, p, b, at[before]) : (double)p->at_ns) +
+                                  (is_open || is_off ? late : 0) + (late > 0 ? turn : 0));
         if (bound == SCHEDULE_LATEST && waited[point])
             time = fmax(time, at[waited[point] - 1]);
         time = fmax(time, looked_at[point]);
@@ -338,8 +356,8 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
         /* A sample may stand for more than the slice that it is in, where its thread had no CPU for
          * long: the saving is in the gaps, which are open. */
         spare[p->lane] += s->has_waits ? 0 : fmax(0, p->saved_ns - saves[point]);
-        most = fmax(most,
-                    (double)p->at_ns - time + saves[point] + spare[p->lane] + fmax(0, s->stray_ns));
+        most = fmax(most, (double)p->at_ns - time - skipped[p->lane] + saves[point] +
+                              spare[p->lane] + fmax(0, s->stray_ns));
         late = fmax(late, time - (double)p->at_ns + fmax(-saves[point], 0) - fmin(0, s->stray_ns));
         uint32_t looks = bound == SCHEDULE_LATEST ? point_that_looks(s, point, is_needed, next_wait)
                                                   : SCHEDULE_NONE;
