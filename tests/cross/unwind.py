@@ -37,11 +37,32 @@ AARCH64 = [], [SIGNED], BARE, [*BARE, SIGNED]
 BASE = ["arena.c", "late.c", "memory.c"]
 
 
+def state_of(pid):
+    """What the kernel says of a process that hangs: the program itself says nothing, so its emulator does."""
+    lines = []
+    for task in sorted(pathlib.Path(f"/proc/{pid}/task").glob("*")):
+        for name in "wchan", "syscall", "status", "stat":
+            try:
+                text = (task / name).read_text(errors="replace")
+            except OSError as e:
+                text = str(e)
+            lines += [f"{task.name} {name}: {line}" for line in text.splitlines()
+                      if name != "status" or line.startswith(("State", "Sig", "Shd"))]
+    return lines
+
+
 def run(argv):
-    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=300,
-                          check=False, text=True, errors="replace")
-    return [] if done.returncode == 0 else [f"{argv[0]} ended with {done.returncode}"] + \
-        (done.stdout + done.stderr).splitlines()[-60:]
+    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace") as process:
+        try:
+            said, wrong = process.communicate(timeout=300)[0], []
+        except subprocess.TimeoutExpired:
+            wrong = [f"{argv[0]} hangs", *state_of(process.pid)]
+            process.kill()
+            said = process.communicate()[0]
+    if process.returncode == 0:
+        return []
+    return wrong + [f"{argv[0]} ended with {process.returncode}"] + said.splitlines()[-60:]
 
 
 def test_machine(t, arch, folder, flags):

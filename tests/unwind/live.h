@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 enum { MOST_FRAMES = 256 };
 
@@ -176,11 +177,34 @@ static uint32_t their_frames(void **frames)
     return len;
 }
 
+static volatile bool is_busy; /* comparing */
+
+/* It hangs: says where. */
+static void give_up(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info;
+    struct unwind_registers r = registers_of(context);
+    void *frames[MOST_FRAMES];
+    printf("# it hangs at %#lx, %s, after %d points\n", r.pc,
+           is_busy ? "comparing" : "between signals", (int)points);
+    fflush(stdout);
+    backtrace_symbols_fd(frames, backtrace(frames, MOST_FRAMES), STDOUT_FILENO);
+    _exit(3);
+}
+
+/* SIGALRM after so many seconds ends a run that hangs. */
+static inline void live_watch(unsigned seconds)
+{
+    struct sigaction action = {.sa_sigaction = give_up, .sa_flags = SA_SIGINFO};
+    sigaction(SIGALRM, &action, NULL);
+    alarm(seconds);
+}
+
+/* An emulator may not mind the mask. */
 static void compare(int number, siginfo_t *info, void *context)
 {
     (void)number, (void)info;
     static struct difference d;
-    static volatile bool is_busy; /* an emulator may not mind the mask */
     if (is_busy)
         return;
     is_busy = true;
@@ -295,6 +319,7 @@ static void live_run(int most_points, bool without_headers)
     struct sigaction action = {.sa_sigaction = compare, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigfillset(&action.sa_mask);
     sigdelset(&action.sa_mask, SIGSEGV);
+    sigdelset(&action.sa_mask, SIGALRM);
     sigaction(SIGPROF, &action, NULL);
     sigaction(SIGUSR2, &action, NULL);
     signal(SIGUSR1, interrupt_again);
