@@ -188,7 +188,7 @@ static void put_field(struct out *out, const struct column *column, const struct
     else if (column->form == FORM_PERCENT || column->form == FORM_HEAT)
         text_known_share(out, c->amount, c->error, width, decimals);
     else if (column->form == FORM_POINTS)
-        out_printf(out, "%+*.2f", width, percent);
+        text_known_change(out, percent, fmin(100 * c->error, 3.5), width, decimals, "");
     else if (column->form == FORM_SIGNED)
         out_printf(out, "%+*.*f", width, decimals, c->amount);
     else

@@ -311,6 +311,13 @@ int text_error_decimals(double error);
  * those that it has not, so that points stand below each other. `error` 0: it is exact. */
 void text_known(struct out *out, double value, double error, int width, int decimals);
 
+/* How many decimals that are, for text without columns. */
+int text_known_decimals(double error, int decimals);
+
+/* The same of a change, with its sign and a mark at its end, which takes no part of the width. */
+void text_known_change(struct out *out, double change, double error, int width, int decimals,
+                       const char *mark);
+
 /* The same for a share, 0 to 1, as percent. It has one decimal at least, however unsure it is, as
  * figures without a point would be taken for counts; 100 % has all, to say that nothing is missing.
  */

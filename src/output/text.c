@@ -239,11 +239,27 @@ int text_error_decimals(double error)
     return decimals;
 }
 
+int text_known_decimals(double error, int decimals)
+{
+    int known = error > 0 ? text_error_decimals(error) : decimals;
+    return known < decimals ? known : decimals;
+}
+
+void text_known_change(struct out *out, double change, double error, int width, int decimals,
+                       const char *mark)
+{
+    int known = text_known_decimals(error, decimals);
+    int blanks = known < decimals ? decimals - known + !known : 0;
+    /* What rounds to nothing has no sign. */
+    bool is_nothing = fabs(change) < 0.5 * pow(10, -known);
+    out_printf(out, is_nothing ? "%*.*f%s%*s" : "%+*.*f%s%*s", width - blanks, known,
+               is_nothing ? 0. : change, mark, blanks, "");
+}
+
 /* printf is for what out_fixed() and out_u64() do not know. */
 void text_known(struct out *out, double value, double error, int width, int decimals)
 {
-    int known = error > 0 ? text_error_decimals(error) : decimals;
-    known = known < decimals ? known : decimals;
+    int known = text_known_decimals(error, decimals);
     int blanks = known < decimals ? decimals - known + !known : 0;
     width = width > blanks ? width - blanks : 0;
     if (known)

@@ -147,6 +147,28 @@ class Width(unittest.TestCase):
         self.assertEqual(shown.split(), plain.split())
         self.assertRegex(shown, r"\n {55}\S")
 
+    def test_the_table_of_a_comparison(self):
+        """Names have room, and no digit is shown that its margin makes unsure; what a side lacks is a dash."""
+        run = run_file.Run("./prog", cpu=10**9, user=10**9)
+        prog = run.object(run_file.FILE, "/nonexistent/prog", b"\1" * 20)
+        names = "main", "compute_the_first_part", "a_function_with_a_name_of_forty_letters_"
+        for i, name in enumerate(names):
+            run.symbols.append((prog, 0x1000 + 0x10 * i, 0x10, name))
+        run.thread(run.process(1, 0, prog, "prog", user=10**9), 1, cpu=10**9)
+        for count, leaf in (100, 0x1010), (700, 0x1020):
+            run.sample([(prog, 0x1000), (prog, leaf)], count)
+        run.write(self.dir / "new.monarc")
+        arguments = ["diff", "r.monarc", "new.monarc"]
+        plain = monarc(*arguments, cwd=self.dir).stdout.decode()
+        self.assertRegex(plain, r"(?m)^ +0\.50 +0\.10 +-0\.40\* +0\.07 .* compute_the_first_part$")
+        for columns in 80, 100, 120:
+            shown = on_terminal(arguments, columns, self.dir, PAGER="cat", TERM="dumb")[0].decode()
+            self.assertLessEqual(max(map(len, shown.split("\n"))), columns, shown)
+            self.assertRegex(shown, r"(?m)^ +- +0\.70 .* a_f\S*_letters_$")
+            self.assertRegex(shown, r"(?m)^ +0\.300 +- .* compu\S*_part$")
+            self.assertEqual("self%" in shown, columns >= 100)
+            self.assertNotIn("no samples in", shown)
+
     def test_waits_and_paths_fold(self):
         """Headings, what holders did and legends; names of threads are cut, numbers never."""
         second, long = 10**9, "a_name_of_this_length"

@@ -229,10 +229,8 @@ void comparison_notes(const struct comparison *c,
     struct notes_printer to = {print, context, {0}};
     comparison_notes_sides(&to, c);
     comparison_notes_times(&to, c);
-    if (!c->compares_calls)
-        comparison_note(&to, c->old->has_calls || c->new->has_calls
-                                 ? "calls are not compared: one side has none"
-                                 : "calls are not compared: none were counted");
+    if (!c->compares_calls && (c->old->has_calls || c->new->has_calls))
+        comparison_note(&to, "calls are not compared: one side has none");
     if (!c->has_renames)
         comparison_note(&to, "too many functions are new or gone to look for renamed ones");
     arena_deinit(&to.arena);

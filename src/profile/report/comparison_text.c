@@ -3,7 +3,8 @@
  * Both begin with the whole (time, memory, calls), then say how many rows changed, then list them
  * with old and new side by side. What is no chance is marked, by a star or in bold; colour says
  * that something grew. On a terminal the columns of times with callees but their change go first
- * where the width is too small; a comment shows 50 rows, as comments have a largest size.
+ * where the width is too small, and the shares on less than 100; a comment shows 50 rows, as
+ * comments have a largest size.
  *
  *     Old      old.monarc, 3 runs, 4000 samples        the sides
  *     New      new.monarc, 3 runs, 4400 samples
@@ -31,7 +32,8 @@ enum {
     TIME_WIDTH = 8 + 1 + 8 + 1 + 9 + 1 + 7,
     PAIR_WIDTH = 6 + 1 + 6,
     CHANGE_WIDTH = 9,
-    LEAST_NAME = 20
+    LEAST_NAME = 20,
+    ROOMY = 100 /* a table with shares, and names of which something is left */
 };
 
 static const char INLINED[] = " (inlined)";
@@ -44,6 +46,7 @@ struct comparison_layout {
     struct amount_scale scale;
     int calls;      /* width of a number of calls */
     bool is_narrow; /* no room for times with callees but their change */
+    bool is_slim;   /* nor for shares beside times */
     struct arena *arena;
 };
 
@@ -101,7 +104,8 @@ static int comparison_width_used(const struct comparison_layout *l)
         return used;
     if (c->by_share)
         return used + 2 * (SHARE_WIDTH + 2);
-    return used + TIME_WIDTH + 2 + PAIR_WIDTH + 2 + CHANGE_WIDTH + 2 + (l->is_narrow ? 0 : 18);
+    return used + TIME_WIDTH + 2 + (l->is_slim ? 0 : PAIR_WIDTH + 2) + CHANGE_WIDTH + 2 +
+           (l->is_narrow ? 0 : 18);
 }
 
 /* Two lines: what is measured, and old and new of it. Groups of columns have their name in the
@@ -115,7 +119,9 @@ static void comparison_heads(struct out *out, const struct comparison_layout *l)
     snprintf(total, sizeof total, "total %s", l->scale.unit);
     bool has_times = c->compares_samples && !c->by_share;
     int total_width = CHANGE_WIDTH + (l->is_narrow ? 0 : 18);
-    if (has_times)
+    if (has_times && l->is_slim)
+        out_printf(out, "%-*s  %-*s  ", TIME_WIDTH, unit, total_width, total);
+    else if (has_times)
         out_printf(out, "%-*s  %-*s  %-*s  ", TIME_WIDTH, unit, PAIR_WIDTH, "self%", total_width,
                    total);
     else if (c->compares_samples)
@@ -124,7 +130,9 @@ static void comparison_heads(struct out *out, const struct comparison_layout *l)
         out_str(out, "calls");
     out_char(out, '\n');
     if (has_times)
-        out_printf(out, "%8s %8s %9s %7s  %6s %6s  ", "old", "new", "change ", "+-", "old", "new");
+        out_printf(out, "%8s %8s %9s %7s  ", "old", "new", "change ", "+-");
+    if (has_times && !l->is_slim)
+        out_printf(out, "%6s %6s  ", "old", "new");
     if (has_times && !l->is_narrow)
         out_printf(out, "%8s %8s ", "old", "new");
     if (has_times)
@@ -136,15 +144,37 @@ static void comparison_heads(struct out *out, const struct comparison_layout *l)
     out_printf(out, "%s\n", comparison_row_word(c));
 }
 
+/* What a side's figure may be off by: a margin of the difference is that of both sides together. 0:
+ * it is not known, as of time that waited for a CPU. */
+static double side_error(const struct measured_change *s)
+{
+    return M_SQRT1_2 * fmax(s->margin, 0);
+}
+
+/* A function that a side has no samples of has a dash there. `is_there` false: such a side. */
+static void comparison_side(struct out *out, bool is_there, double value, double error, int digits)
+{
+    enum { WIDTH = 8 };
+    if (is_there)
+        text_known(out, value, error, WIDTH, digits);
+    else
+        out_printf(out, "%*s%*s", WIDTH - digits - (digits > 0), "-", digits + (digits > 0), "");
+    out_char(out, ' ');
+}
+
 /* Colour says growth alone: what became faster is no reason to look. The heat is the growth itself,
  * in shares of all samples. */
 static void comparison_share_text(struct out *out, const struct comparison_layout *l,
                                   const struct measured_change *s)
 {
     double heat = s->is_meant && s->new > s->old ? s->new - s->old : 0;
-    out_printf(out, "%6.2f %6.2f ", 100 * s->old, 100 * s->new);
+    text_known_share(out, s->old, side_error(s), 6, 2);
+    out_char(out, ' ');
+    text_known_share(out, s->new, side_error(s), 6, 2);
+    out_char(out, ' ');
     text_heat_on(out, l->style, heat);
-    out_printf(out, "%+7.2f%c", 100 * (s->new - s->old), s->is_meant ? '*' : ' ');
+    text_known_change(out, 100 * (s->new - s->old), fmin(100 * fmax(s->margin, 0), 3.5), 7, 2,
+                      s->is_meant ? "*" : " ");
     text_heat_off(out, l->style, heat);
     out_str(out, "  ");
 }
@@ -157,8 +187,20 @@ static void comparison_change_text(struct out *out, const struct comparison_layo
     double change = s->new - s->old, all = l->c->old->time / l->c->old->runs;
     double heat = s->is_meant && change > 0 && all > 0 ? fmin(1, change / all) : 0;
     text_heat_on(out, l->style, heat);
-    out_printf(out, "%+8.*f%c", l->scale.digits, l->scale.factor * change, s->is_meant ? '*' : ' ');
+    text_known_change(out, l->scale.factor * change, l->scale.factor * fmax(s->margin, 0), 8,
+                      l->scale.digits, s->is_meant ? "*" : " ");
     text_heat_off(out, l->style, heat);
+}
+
+/* Whether a side has the function at all; what was renamed, it has by another name. */
+static bool comparison_has_old(const struct change *row)
+{
+    return row->kind != CHANGE_NEW;
+}
+
+static bool comparison_has_new(const struct change *row)
+{
+    return row->kind != CHANGE_GONE;
 }
 
 /* Self time with its margin, shares, and time with callees. */
@@ -168,16 +210,28 @@ static void comparison_times_text(struct out *out, const struct comparison_layou
     const struct measured_change *self = &row->self_time, *total = &row->total_time;
     int digits = l->scale.digits;
     double factor = l->scale.factor;
-    out_printf(out, "%8.*f %8.*f ", digits, factor * self->old, digits, factor * self->new);
+    bool has_old = comparison_has_old(row), has_new = comparison_has_new(row);
+    double error = factor * side_error(self);
+    comparison_side(out, has_old, factor * self->old, error, digits);
+    comparison_side(out, has_new, factor * self->new, error, digits);
     comparison_change_text(out, l, self);
-    /* Below 0 it is not known, as of time that waited for a CPU. */
+    out_char(out, ' ');
     if (self->margin >= 0)
-        out_printf(out, " %7.*f  ", digits, factor * self->margin);
+        text_known(out, factor * self->margin, factor * self->margin, 7, digits);
     else
-        out_printf(out, " %7s  ", "?");
-    out_printf(out, "%6.2f %6.2f  ", 100 * row->self.old, 100 * row->self.new);
-    if (!l->is_narrow)
-        out_printf(out, "%8.*f %8.*f ", digits, factor * total->old, digits, factor * total->new);
+        out_printf(out, "%7s", "?");
+    out_str(out, "  ");
+    if (!l->is_slim) {
+        text_known_share(out, row->self.old, side_error(&row->self), 6, 2);
+        out_char(out, ' ');
+        text_known_share(out, row->self.new, side_error(&row->self), 6, 2);
+        out_str(out, "  ");
+    }
+    if (!l->is_narrow) {
+        error = factor * side_error(total);
+        comparison_side(out, has_old, factor * total->old, error, digits);
+        comparison_side(out, has_new, factor * total->new, error, digits);
+    }
     comparison_change_text(out, l, total);
     out_str(out, "  ");
 }
@@ -201,7 +255,11 @@ static void comparison_row_text(struct out *out, const struct comparison_layout 
     const struct comparison *c = l->c;
     const char *name = change_name(c, row), *remark = comparison_remark(c, row, l->arena);
     const struct identity *id = change_identity(c, row);
-    if (c->compares_samples && !c->by_share)
+    bool has_times = c->compares_samples && !c->by_share;
+    bool is_aside = !comparison_has_old(row) || !comparison_has_new(row);
+    if (l->is_narrow && has_times && is_aside && row->old_calls + row->new_calls <= 0)
+        remark = ""; /* the dash says it, and names need the room */
+    if (has_times)
         comparison_times_text(out, l, row);
     else if (c->compares_samples) {
         comparison_share_text(out, l, &row->self);
@@ -240,6 +298,8 @@ static void comparison_rests(struct out *out, const struct comparison *c)
         out_printf(out, "[%" PRIu32 " %s%s without a change, not shown]\n", c->unchanged, word,
                    c->unchanged == 1 ? "" : "s");
     text_more(out, c->limited, word, NULL);
+    if (!c->len) /* no row has a star */
+        return;
     out_prose(out);
     if (c->compares_samples && c->by_share)
         out_printf(out,
@@ -263,9 +323,12 @@ static void comparison_found_text(struct out *out, const struct comparison_layou
     double all = c->new->time / c->new->runs - c->old->time / c->old->runs;
     if (c->by_share || !c->self_changed || !c->compares_samples || c->one_waits)
         return;
-    out_printf(out, "[* in self time: %+.*f %s of %+.*f %s]\n", l->scale.digits,
-               l->scale.factor * c->found_time, l->scale.unit, l->scale.digits,
-               l->scale.factor * all, l->scale.unit);
+    const int digits = l->scale.digits;
+    out_str(out, "[* in self time: ");
+    text_known_change(out, l->scale.factor * c->found_time, 0, 0, digits, " ");
+    out_printf(out, "%s of ", l->scale.unit);
+    text_known_change(out, l->scale.factor * all, 0, 0, digits, " ");
+    out_printf(out, "%s]\n", l->scale.unit);
 }
 
 /* A terminal has a width, a file has none: then no column is left out and no name is cut. */
@@ -278,6 +341,7 @@ void comparison_text(struct out *out, const struct report_input *in)
                                   .scale = comparison_scale(c),
                                   .calls = comparison_call_digits(c),
                                   .is_narrow = in->style.width > 0,
+                                  .is_slim = in->style.width > 0 && in->style.width < ROOMY,
                                   .arena = &scratch};
     const char *answer = comparison_answer(c, &scratch);
     if (answer) {
@@ -322,12 +386,14 @@ static void markdown_time(struct out *out, const struct change *row,
     const struct measured_change *s = &row->self_time;
     const char *bold = s->is_meant ? "**" : "";
     double factor = scale->factor;
-    int digits = scale->digits;
+    int digits = text_known_decimals(factor * fmax(s->margin, 0), scale->digits);
     out_printf(out, " %.*f | %.*f | %s%+.*f%s", digits, factor * s->old, digits, factor * s->new,
                bold, digits, factor * (s->new - s->old), bold);
     if (s->margin >= 0)
         out_printf(out, " \302\261 %.*f", digits, factor * s->margin);
-    out_printf(out, " | %.2f | %.2f |", 100 * row->self.old, 100 * row->self.new);
+    int known = text_known_decimals(100 * side_error(&row->self), 2);
+    known = known ? known : 1; /* as shares of text */
+    out_printf(out, " | %.*f | %.*f |", known, 100 * row->self.old, known, 100 * row->self.new);
 }
 
 /* The whole run as a table of its own, above that of functions. */

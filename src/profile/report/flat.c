@@ -156,8 +156,10 @@ static void row_fields(struct field *fields, const struct report_input *in,
     fields[FLAT_CALLS] = field_u64(r->calls);
     if (!was || was->old == NO_FUNCTION)
         return;
-    fields[FLAT_BASE_SHARE] = field_double(was->self.old);
-    fields[FLAT_BASE_CHANGE] = field_double(was->self.new - was->self.old);
+    /* A margin of the difference is that of both sides together. */
+    double margin = fmax(was->self.margin, 0);
+    fields[FLAT_BASE_SHARE] = field_about(was->self.old, M_SQRT1_2 * margin);
+    fields[FLAT_BASE_CHANGE] = field_about(was->self.new - was->self.old, margin);
     fields[FLAT_BASE_TOTAL] = field_double(was->total.old);
     fields[FLAT_BASE_CALLS] = field_double(was->old_calls);
 }
