@@ -652,6 +652,21 @@ class WhatIf(Job):
         cause, (low, high) = self.handed(*range(140, 480, 40), 500, call=POLL, after=-100)
         self.assertTrue(low <= 0.75 and high >= 0.98, (low, high))  # who ended the last is a guess
 
+    def test_threads_that_idle_until_the_end(self):
+        """Their timers do not hold up the process, whose end wakes and ends them."""
+        def high(end):
+            self.setUp()
+            self.samples = []
+            one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, end)
+            self.runs(one, 0, 1000, FACT)
+            self.waits(two, 0, 899, SLEEP)
+            self.waits(two, 900, 999, FUTEX, 3, one, 99 * MS)
+            self.job.reports_wakes = True
+            self.finish()
+            return self.what_if("fact=2x")[1][1]
+        self.assertLess(high(999), 0.56)
+        self.assertGreater(high(2000), 0.9)  # it goes on, and the wake-up may have been of use
+
     def test_short_waits_of_unknown_cause(self):
         """A millisecond at no known place ends as soon after it began, more or less, and not at its old time."""
         def bounds(length):

@@ -225,16 +225,36 @@ static uint32_t *points_next_wait(const struct schedule *s, struct arena *a)
     return next_wait;
 }
 
+/* Ends are at once that are not further apart. */
+#define AT_ONCE_NS UINT64_C(1000000)
+
 /* For each point at which a thread woke another, as reported: where that one's wait begins, plus
- * one. As threads meet, it might have had to wait for that one instead, if it came sooner. */
+ * one. As threads meet, it might have had to wait for that one instead, if it came sooner: not for
+ * one that ends at once, as those do that idle when their process ends. */
 static uint32_t *points_waited_for(const struct schedule *s, struct arena *a)
 {
     uint32_t *waited = ARENA_NEW(a, uint32_t, s->points_len + 1);
-    for (uint32_t i = 0; i < s->points_len; i++)
-        if (s->points[i].cause != SCHEDULE_NONE && s->points[i].why == SCHEDULE_RECORDED &&
+    for (uint32_t i = 0; i < s->points_len; i++) {
+        const struct schedule_point *p = &s->points[i];
+        const struct schedule_lane *l = &s->lanes[p->lane];
+        bool goes_on = s->points[l->first + l->len - 1].at_ns > p->at_ns + AT_ONCE_NS;
+        if (p->cause != SCHEDULE_NONE && p->why == SCHEDULE_RECORDED && goes_on &&
             point_before(s, i) != SCHEDULE_NONE)
-            waited[s->points[i].cause] = point_before(s, i) + 1;
+            waited[p->cause] = point_before(s, i) + 1;
+    }
     return waited;
+}
+
+/* Whether a thread waited until its process ended, which has ended it: nobody waited for that. */
+static bool point_is_idle_end(const struct schedule *s, uint32_t point,
+                              const struct schedule_lane *maker)
+{
+    const struct schedule_lane *own = &s->lanes[s->points[point].lane];
+    uint64_t end_ns = s->points[maker->first + maker->len - 1].at_ns;
+    for (uint32_t i = point; i > own->first && s->points[i].at_ns + AT_ONCE_NS >= end_ns; i--)
+        if (s->points[i - 1].state == SCHEDULE_WAITS)
+            return own->pid == maker->pid;
+    return false;
 }
 
 /* Where the maker of a lane may have noticed its end, though it had no need to wait for it: when
@@ -248,6 +268,8 @@ static uint32_t point_that_looks(const struct schedule *s, uint32_t point, const
         maker == SCHEDULE_NONE)
         return SCHEDULE_NONE;
     const struct schedule_lane *l = &s->lanes[s->points[maker].lane];
+    if (point_is_idle_end(s, point, l))
+        return SCHEDULE_NONE;
     uint32_t last = l->first + l->len;
     uint32_t next =
         maker + (uint32_t)PARTITION_POINT(last - maker, k,
