@@ -33,7 +33,7 @@ struct flame_request {
     struct stack_edits stacks;
     const char *output, *title;
     uint64_t depth;
-    bool no_inlines, is_by_share, grows_up;
+    bool no_inlines, is_by_share, grows_up, has_chains;
 };
 
 /* --depth, --no-inlines, --function and --mine need stacks: flame_report() refuses them elsewhere,
@@ -46,6 +46,8 @@ static const struct option_row OPTIONS[] = {
      .most = MOST_DEPTH},
     {'m', "min-percent", "P", "combine paths below P percent (default: 0.1)",
      FILLS(struct flame_request, view.rules.min_percent)},
+    {0, "chains", NULL, "a box for each frame of a path without branches, not one for all of them",
+     FILLS(struct flame_request, has_chains)},
     NO_FRAMES_ROW(struct flame_request, no_inlines),
     {'f', "function", "NAME",
      "only stacks through this function, or those of /REGEX/ (may be repeated)",
@@ -79,18 +81,53 @@ static enum code_kind flame_kind(const char *object)
     return object && strstr(object, ".so") ? CODE_LIBRARY : CODE_PROGRAM;
 }
 
+/* "(19 frames without a branch: _start, main, ...)", by all of whose names they are found. */
+static const char *flame_chain_name(const struct call_report *report, size_t first, size_t len,
+                                    struct arena *a)
+{
+    struct out name = {.fd = -1};
+    out_printf(&name, "(%zu frames without a branch: ", len);
+    for (size_t i = 0; i < len; i++) {
+        out_str(&name, i ? ", " : "");
+        out_str(&name, names_text(report->names, report->trees[0].rows[first + i].function));
+    }
+    out_char(&name, ')');
+    const char *kept = arena_copy(a, name.at, name.len);
+    out_deinit(&name);
+    return kept;
+}
+
 /* Of the rows of a tree of all stacks. Names live in the arena and in the report's. Rows are in
- * preorder with their depths, as frames are: row i is frame i. */
+ * preorder with their depths, as frames are. Four frames or more of a path without branches that
+ * have next to no time of their own are one box, as they are one line of the tree in text. */
 static void flame_of_stacks(struct flame *f, const struct call_report *report, struct arena *a)
 {
+    enum { LEAST_CHAIN = 4 };
     const struct call_rows *rows = &report->trees[0];
     struct flame_frame *frames = ARENA_NEW(a, struct flame_frame, rows->len);
+    double most = report->summary->samples * report->min_percent / 100, self;
+    VEC(uint32_t) depth = {0}; /* of boxes, by depth of rows: of the last row there */
+    size_t len = 0;
     for (size_t i = 0; i < rows->len; i++) {
         const struct call_row *row = &rows->rows[i];
-        frames[i] = (struct flame_frame){
+        size_t chain = report->has_chains ? 0 : call_rows_chain(rows, i, most, &self);
+        uint32_t own = row->depth ? depth.at[row->depth - 1] + 1 : 0;
+        depth.len = row->depth;
+        vec_push(&depth, own);
+        if (chain >= LEAST_CHAIN) {
+            frames[len++] = (struct flame_frame){.name = flame_chain_name(report, i, chain, a),
+                                                 .depth = own,
+                                                 .is_chain = true,
+                                                 .total = row->total,
+                                                 .self = self};
+            for (size_t k = 1; k < chain; k++, i++)
+                vec_push(&depth, own);
+            continue;
+        }
+        frames[len++] = (struct flame_frame){
             .name = row->folded ? arena_printf(a, "(+%u more)", row->folded)
                                 : names_text(report->names, row->function),
-            .depth = row->depth,
+            .depth = own,
             .is_small = row->folded != 0,
             .total = row->total,
             .self = row->self,
@@ -100,8 +137,9 @@ static void flame_of_stacks(struct flame *f, const struct call_report *report, s
                                                                    row->function)),
         };
     }
+    vec_free(&depth);
     f->frames = frames;
-    f->len = rows->len;
+    f->len = len;
     f->covered = rows->covered;
 }
 
@@ -205,6 +243,7 @@ static bool flame_stacks(struct session *s, struct flame_request *r, struct flam
                                         .limit = UINT32_MAX,
                                         .min_percent = r->view.rules.min_percent,
                                         .has_inlines = !r->no_inlines,
+                                        .has_chains = r->has_chains,
                                         .demangle = view_demangler(&r->view.session),
                                         .through = &r->view.filter,
                                         .edits = &r->stacks};
@@ -254,13 +293,14 @@ static bool flame_report(struct session *s, void *request, struct out *out, stru
                                path_base_name(s->summary.program));
     if (s->folder && !r->view.is_model)
         return flame_stacks(s, r, &f, out, e);
-    if (r->depth || r->no_inlines || r->view.filter.only_own || r->view.filter.focus.len ||
-        stack_edits_are_any(&r->stacks))
-        return err_set(e,
-                       "%s: --depth, --no-inlines, --function, --mine, --fold-recursion and "
-                       "--drop-... are for recorded stacks, of which a plain profile and --model "
-                       "have none",
-                       s->program);
+    if (r->depth || r->no_inlines || r->has_chains || r->view.filter.only_own ||
+        r->view.filter.focus.len || stack_edits_are_any(&r->stacks))
+        return err_set(
+            e,
+            "%s: --depth, --chains, --no-inlines, --function, --mine, --fold-recursion "
+            "and --drop-... are for recorded stacks, of which a plain profile and --model "
+            "have none",
+            s->program);
     double least = r->view.rules.min_percent / percent;
     flame_of_graph(&f, &s->graph, &s->names, least * s->summary.samples, &s->arena);
     if (s->summary.others.all)

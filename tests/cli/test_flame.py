@@ -13,6 +13,7 @@ from pathlib import Path
 
 from exported import SVG, frames
 from harness import DEMO, PROGRAMS, main, monarc, monarc_json
+from run_file import FILE, Run
 from test_html import hostile_program
 from test_trees import PATHS
 
@@ -53,7 +54,7 @@ class Flame(unittest.TestCase):
         self.assertEqual(re.findall(rb"https?://[^\"]+", text), [b"http://www.w3.org/2000/svg"])
 
     def test_figures_are_those_of_the_tree(self):
-        text = picture("--min-percent=0", "--full-names", self.recording)
+        text = picture("--chains", "--min-percent=0", "--full-names", self.recording)
         self.check_self_contained(text)
         found = frames(text)
         tree = monarc_json("graph", "--tree", "--min-percent=0", "--limit=100000", self.recording)
@@ -88,12 +89,35 @@ class Flame(unittest.TestCase):
         style = (Path(__file__).resolve().parents[2] / "assets/page/style.css").read_text().split("@media")[0]
         shades = {kind: colours.split() for kind, colours in re.findall(r"--(\w+)-frame: ([^;]*);", style)}
         steps = re.search(r"--share: ([^;]*);", style)[1].split()
-        for frame in frames(picture("--min-percent=0", self.recording))[1:]:
+        for frame in frames(picture("--chains", "--min-percent=0", self.recording))[1:]:
             kind = "kernel" if frame.name.startswith("[kernel]") else "program" if frame.name in ("hub", "main") else None
             self.assertIn(frame.fill, shades[kind] if kind else sum(shades.values(), []), frame.name)
-        text = picture("--min-percent=0", "--by-share", self.recording)
+        text = picture("--chains", "--min-percent=0", "--by-share", self.recording)
         self.assertLessEqual({frame.fill for frame in frames(text)[1:]}, set(steps))
         self.assertTrue(all(step.encode() in text for step in steps))
+
+    def test_chains_are_one_box(self):
+        """Frames that nothing branches off, as the tree of text has them; nothing else moves sideways or changes."""
+        run = Run("./prog")
+        prog = run.object(FILE, "/nonexistent/prog", b"\1" * 20)
+        names = [*(f"step_{i}" for i in range(7)), "left", "right", "deep"]
+        for i, name in enumerate(names):
+            run.symbols.append((prog, 0x1000 + 0x10 * i, 0x10, name))
+        run.thread(run.process(1, 0, prog, "prog"), 1)
+        stack = [(prog, 0x1000 + 0x10 * i) for i in range(7)]
+        run.sample([*stack, (prog, 0x1070)], 500)
+        run.sample([*stack, (prog, 0x1080)], 300)
+        run.sample([*stack, (prog, 0x1080), (prog, 0x1090)], 200)
+        recording = run.write(self.dir / "chain.monarc")
+        whole, folded = frames(picture("--chains", recording)), frames(picture(recording))
+        chain = "(5 frames without a branch: " + ", ".join(names[1:6]) + ")"
+        self.assertEqual([f.name for f in whole], ["all", *names[:7], "left", "right", "deep"])
+        self.assertEqual([f.name for f in folded], ["all", "step_0", chain, "step_6", "left", "right", "deep"])
+        at = {f.name: f for f in whole}
+        for f in folded:
+            same = at.get(f.name, at["step_1"])
+            self.assertEqual((f.x, f.width, f.total, f.self), (same.x, same.width, same.total, same.self), f.name)
+        self.assertEqual([round((f.y - folded[0].y) / 18) for f in folded], [0, 1, 2, 3, 4, 4, 5])
 
     def test_small_ones_are_put_together(self):
         found = frames(picture("--min-percent=30", self.recording))

@@ -116,7 +116,7 @@ def parquet_calls_have_the_stacks(subject):
 @law(*ALL, "series")
 def flame_is_the_tree(subject):
     """Boxes of the picture have the paths of the tree, with their figures, each below and as wide as its part of its caller."""
-    frames = exported.frames(subject.run("flame", "-o", "-", "--min-percent", "0", "--full-names", "r.monarc").stdout)
+    frames = exported.frames(subject.run("flame", "-o", "-", "--chains", "--min-percent", "0", "--full-names", "r.monarc").stdout)
     tree = subject.json("graph", "--tree", "--min-percent=0", "--limit=100000", "r.monarc")["trees"][0]
     found = [[(f.y - frames[0].y) / 18 - 1, f.name.removesuffix(" (inlined)"), f.total, f.self] for f in frames[1:]]
     subject.equal(found, [[r["depth"], r["name"], r["total_samples"], r["self_samples"]] for r in tree["rows"]], "boxes")
@@ -128,7 +128,7 @@ def flame_is_the_tree(subject):
 @law(*ALL)
 def flame_has_the_stacks(subject):
     """Paths of the picture are those that were recorded."""
-    frames = exported.frames(subject.run("flame", "-o", "-", "--min-percent", "0", "--full-names", "r.monarc").stdout)
+    frames = exported.frames(subject.run("flame", "-o", "-", "--chains", "--min-percent", "0", "--full-names", "r.monarc").stdout)
     path, found = [], []
     for f in frames[1:]:
         path[round((f.y - frames[0].y) / 18 - 1):] = [f.name.removesuffix(" (inlined)")]

@@ -87,7 +87,7 @@ struct flame_layout {
 /* Frames that stand for several are grey: what is hot among them is not known. */
 static const char *flame_fill(const struct flame *f, const struct flame_frame *frame)
 {
-    if (frame->is_small)
+    if (frame->is_small || frame->is_chain)
         return "#e4e4e4";
     if (!f->is_by_share) {
         const unsigned factor = 31, low_bits = 8; /* as shadeOf() in the page's flame.js */
@@ -175,7 +175,8 @@ static void flame_put_label(struct out *out, const struct flame_frame *frame, do
         if ((frame->kind == CODE_KERNEL || frame->kind == CODE_WAITING) && name[0] == '[' && call &&
             strlen(name) > (size_t)room)
             name = call + 2; /* the colour says the rest */
-        const char *fits = names_within(name, room, &scratch);
+        const char *fits =
+            frame->is_small || frame->is_chain ? name : names_within(name, room, &scratch);
         svg_text_within(out, fits, strlen(fits), room);
         arena_deinit(&scratch);
     }

@@ -45,7 +45,7 @@ struct call_report {
     size_t len;
     double min_percent; /* what was folded */
     bool is_percent_of_rows;
-    bool has_chains; /* text shows each frame of a path without branches */
+    bool has_chains; /* text and pictures show each frame of a path without branches */
 };
 
 /* What code is, which pictures of stacks colour by. */
@@ -68,6 +68,7 @@ struct flame_frame {
     double total;     /* in samples: the frame's own, and of all above it */
     double self;
     bool is_small; /* stands for several that are too small or too deep; the name says so */
+    bool is_chain; /* stands for several that alone go on from each other */
     bool is_inlined;
     bool is_estimate; /* the model's, not seen */
     enum code_kind kind;
