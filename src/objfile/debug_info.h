@@ -77,16 +77,6 @@ void line_program_close(struct line_program *p);
 
 enum line_event { LINE_ROW, LINE_SEQUENCE_END, LINE_STOP };
 
-/* The next row, the end of a sequence (row->address is one past its last byte), or the end of the
- * program, which is also what nonsense leads to. */
-enum line_event line_program_next(struct line_program *p, struct line_row *row);
-
-/* As many rows as special opcodes make without anything else in between, but at most `most`, into
- * the places after `last`, the previous row of the program; of rows at one address the last one
- * stays. Returns how many places were filled; 0 may also mean that line_program_next() has to go
- * on. For speed alone: it makes no difference to the rows. */
-size_t line_program_run(struct line_program *p, struct line_row *last, size_t most);
-
 /* The path of a file, joined as BFD does it: a relative name is prefixed with its directory, and a
  * relative directory with `comp_dir` (may be NULL). NULL for an unknown file. */
 const char *line_program_path(const struct line_program *p, uint32_t file, const char *comp_dir,
@@ -375,10 +365,6 @@ uint32_t units_find(struct units *u, uint64_t address, struct line_table **table
                     const struct line_row **row);
 
 /* --- names: places.c -------------------------------------------------------------------------- */
-
-/* The name a function goes by: its linkage name, else the symbol where it starts, else its name in
- * the source, else NULL. */
-const char *frame_function(struct object *o, struct scopes *s, uint32_t scope);
 
 /* ---- Units that `-gsplit-dwarf` split off: what is left of one in the program, where the rest is,
  * its entries, its functions.

@@ -265,9 +265,11 @@ static void lineprogram_take_discriminator(struct line_program *p)
     p->discriminator = 0;
 }
 
-/* Special opcodes first: they are most of a program. Vendors' standard opcodes are passed over by
- * the number of operands that the header gives for them. */
-enum line_event line_program_next(struct line_program *p, struct line_row *row)
+/* The next row, the end of a sequence (row->address is one past its last byte), or the end of
+ * the program, which is also what nonsense leads to. Special opcodes first: they are most of a
+ * program. Vendors' standard opcodes are passed over by the number of operands that the header
+ * gives for them. */
+static enum line_event line_program_next(struct line_program *p, struct line_row *row)
 {
     while (cursor_left(&p->code) && !p->code.failed) {
         uint8_t opcode = cursor_u8(&p->code);
@@ -315,9 +317,13 @@ enum line_event line_program_next(struct line_program *p, struct line_row *row)
     return LINE_STOP;
 }
 
-/* Works on copies of the registers and writes them back at the end, so that the loop has them in
- * the machine's registers. */
-size_t line_program_run(struct line_program *p, struct line_row *last, size_t most)
+/* As many rows as special opcodes make without anything else in between, but at most `most`,
+ * into the places after `last`, the previous row of the program; of rows at one address the last
+ * one stays. Returns how many places were filled; 0 may also mean that line_program_next() has
+ * to go on. For speed alone: it makes no difference to the rows. Works on copies of the
+ * registers and writes them back at the end, so that the loop has them in the machine's
+ * registers. */
+static size_t line_program_run(struct line_program *p, struct line_row *last, size_t most)
 {
     struct line_row *at = last, row = p->row;
     if (p->max_operations != 1 || p->code.failed || row.address < last->address)

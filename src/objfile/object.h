@@ -127,9 +127,6 @@ struct bytes object_build_id(const struct object *o); /* empty where there is no
 const struct object_symbol *object_symbols(struct object *o, size_t *len,
                                            enum object_symbol_source *source);
 
-/* The letter `nm` prints for a symbol (BFD's symbol class): what GNU gprof chooses symbols by. */
-char object_symbol_class(const struct object *o, const struct object_symbol *s);
-
 /* All sections by their ELF index; [0] is not one. */
 const struct object_section *object_sections(const struct object *o, size_t *len);
 const struct object_section *object_section(const struct object *o, uint32_t index); /* or NULL */

@@ -25,6 +25,27 @@
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
+/* Section 0, and those whose header cannot be read, have no name and no size. */
+static void sections_read(struct object *o)
+{
+    o->sections_len = o->self.sections_len;
+    o->sections = ARENA_NEW(&o->arena, struct object_section, o->sections_len);
+    for (size_t i = 0; i < o->sections_len; i++) {
+        GElf_Shdr header;
+        struct object_section *s = &o->sections[i];
+        s->name = "";
+        if (!i || !image_section(&o->self, i, NULL, &header))
+            continue;
+        s->name = image_section_name(&o->self, &header);
+        s->address = header.sh_addr;
+        s->size = header.sh_size;
+        s->is_alloc = header.sh_flags & SHF_ALLOC;
+        s->is_code = header.sh_flags & SHF_EXECINSTR;
+        s->is_writable = header.sh_flags & SHF_WRITE;
+        s->has_bytes = header.sh_type != SHT_NOBITS;
+    }
+}
+
 /* Takes the image over. Debug files and symbols are sought on first use. */
 static struct object *object_new(const char *path, const struct image *self,
                                  const struct object_options *options)
@@ -176,27 +197,6 @@ bool object_has_debug_info(struct object *o)
 }
 
 /* --- sections --------------------------------------------------------------------------------- */
-
-/* Section 0, and those whose header cannot be read, have no name and no size. */
-void sections_read(struct object *o)
-{
-    o->sections_len = o->self.sections_len;
-    o->sections = ARENA_NEW(&o->arena, struct object_section, o->sections_len);
-    for (size_t i = 0; i < o->sections_len; i++) {
-        GElf_Shdr header;
-        struct object_section *s = &o->sections[i];
-        s->name = "";
-        if (!i || !image_section(&o->self, i, NULL, &header))
-            continue;
-        s->name = image_section_name(&o->self, &header);
-        s->address = header.sh_addr;
-        s->size = header.sh_size;
-        s->is_alloc = header.sh_flags & SHF_ALLOC;
-        s->is_code = header.sh_flags & SHF_EXECINSTR;
-        s->is_writable = header.sh_flags & SHF_WRITE;
-        s->has_bytes = header.sh_type != SHT_NOBITS;
-    }
-}
 
 const struct object_section *object_sections(const struct object *o, size_t *len)
 {

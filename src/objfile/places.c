@@ -66,8 +66,9 @@ const char *object_file(struct object *o, uint64_t address)
     return file;
 }
 
-/* A function's linkage name, or that of the symbol where it starts, if it is one of its own. */
-const char *frame_function(struct object *o, struct scopes *s, uint32_t scope)
+/* The name a function goes by: its linkage name, else the symbol where it starts, if it is one
+ * of its own, else its name in the source, else NULL. */
+static const char *frame_function(struct object *o, struct scopes *s, uint32_t scope)
 {
     struct scope *named = &s->scopes.at[scope];
     scope_name(s, scope);

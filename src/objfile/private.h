@@ -166,8 +166,7 @@ const struct image *mini_debug(struct object *o);
 /* open.c: whether there is DWARF, here or separate. */
 bool object_has_dwarf(struct object *o);
 
-/* open.c: fills o->sections; the section that is loaded around an address, 0: none. */
-void sections_read(struct object *o);
+/* open.c: the section that is loaded around an address, 0: none. */
 uint32_t section_at(const struct object *o, uint64_t address);
 
 /* go_table.c: the functions of a Go program without symbols, as its symbols; false: there are none.

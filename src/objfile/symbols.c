@@ -25,7 +25,6 @@
 #include "base/vec.h"
 #include "base/bytes.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -422,40 +421,6 @@ uint64_t nearest_after(struct object *o, uint64_t address)
             next = end;
     }
     return next;
-}
-
-/* --- letters ---------------------------------------------------------------------------------- */
-
-/* As `nm` prints it. Specification: bfd_decode_symclass() and decode_section_type() of GNU binutils
- * 2.40, as far as they depend on what object.h keeps: small data ('g', 's') counts as other
- * data. */
-char object_symbol_class(const struct object *o, const struct object_symbol *s)
-{
-    if (s->type == SYMBOL_COMMON)
-        return 'C';
-    if (s->type == SYMBOL_IFUNC)
-        return 'i';
-    if (s->binding == BIND_WEAK)
-        return s->type == SYMBOL_OBJECT ? 'V' : 'W';
-    if (s->binding == BIND_UNIQUE)
-        return 'u';
-    if (s->binding == BIND_OTHER)
-        return '?';
-    const struct object_section *in = object_section(o, s->section);
-    char letter = 'n';
-    if (!in)
-        letter = 'a';
-    else if (in->is_code)
-        letter = 't';
-    else if (in->is_alloc && in->has_bytes)
-        letter = in->is_writable ? 'd' : 'r';
-    else if (!in->has_bytes)
-        letter = 'b';
-    else if (!strncmp(in->name, ".debug", 6) || !strncmp(in->name, ".zdebug", 7))
-        letter = 'N';
-    else if (in->is_writable)
-        letter = '?';
-    return s->binding == BIND_GLOBAL ? (char)toupper((unsigned char)letter) : letter;
 }
 
 /* --- mentions --------------------------------------------------------------------------------- */

@@ -181,9 +181,6 @@ void parquet_number(struct parquet *p, size_t column, uint64_t value);
 void parquet_text(struct parquet *p, size_t column, const char *text, size_t len);
 void parquet_row(struct parquet *p);
 
-/* Says that the `len` texts that follow for a column of lists, by parquet_text(), are one list. */
-void parquet_list(struct parquet *p, size_t column, uint64_t len);
-
 /* Writes the rest and frees what the table needed. */
 void parquet_end(struct parquet *p);
 

@@ -201,13 +201,6 @@ void out_shortest(struct out *o, double value)
     out_str(o, text);
 }
 
-void out_field(struct out *o, const char *text, int width)
-{
-    size_t len = strnlen(text, (size_t)width);
-    out_bytes(o, text, len);
-    out_spaces(o, (size_t)width - len);
-}
-
 /* --- numbers ---------------------------------------------------------------------------------- */
 
 char *digits_fixed_rare(char *to, double value, unsigned width, unsigned decimals)

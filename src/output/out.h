@@ -108,9 +108,6 @@ void out_shortest(struct out *o, double value);
 void out_u64(struct out *o, uint64_t value, int width);
 void out_u64_left(struct out *o, uint64_t value, int width);
 
-/* Text in a field: `%-*.*s` (left) with both width and maximum. Counts bytes, as printf does. */
-void out_field(struct out *o, const char *text, int width);
-
 /* Calls print(i, o, context) for each i below `pieces`, several at a time on up to `threads`
  * threads (0: as many as this process may use), each with a buffer `o` of its own, and appends what
  * they print to `out` in order. Some dozens of pieces are in memory at once; at about 64 kB each

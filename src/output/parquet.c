@@ -154,7 +154,7 @@ static void parquet_levels(struct parquet_bytes *to, uint64_t len, uint8_t level
 }
 
 /* Repetition levels: 0 begins a list, 1 goes on with it. */
-void parquet_list(struct parquet *p, size_t column, uint64_t len)
+static void parquet_list(struct parquet *p, size_t column, uint64_t len)
 {
     parquet_levels(&p->repeats[column], 1, 0);
     parquet_levels(&p->repeats[column], len - 1, 1);

@@ -103,7 +103,7 @@ enum { MOST_ROWS = 200 }; /* of the flat profile */
 
 /* Byte sequences that are no UTF-8 lose their first byte to U+FFFD, and reading goes on after it;
  * so a broken sequence never swallows the `<` that follows. */
-void html_text(struct out *out, const char *text)
+static void html_text(struct out *out, const char *text)
 {
     size_t left = strlen(text);
     for (const uint8_t *at = (const uint8_t *)text; left;) {

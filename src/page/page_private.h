@@ -52,10 +52,6 @@ void column_begin(struct json *j, const char *key);
         write;                     \
     }
 
-/* Text between tags or in a quoted attribute; bytes that are not UTF-8, and control bytes, become
- * U+FFFD. */
-void html_text(struct out *out, const char *text);
-
 /* --- functions of the page (profile_data.c) -------------------------------------------------- */
 
 /* The page receives these numbers in the column "kind". A cycle and ROW_SMALL have no name of their

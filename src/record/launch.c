@@ -67,7 +67,8 @@ static bool launch_read_all(int fd, void *bytes, size_t len)
     return done == (ssize_t)len;
 }
 
-void launch_take_state(const struct launch_state *s)
+/* In a child: takes that on. Only system calls. */
+static void launch_take_state(const struct launch_state *s)
 {
     sigaction(SIGCHLD, &s->child, NULL);
     sigaction(SIGPIPE, &s->pipe, NULL);

@@ -28,9 +28,6 @@ struct launch_state {
     bool is_placed_at_random;     /* even if we were not (ADDR_NO_RANDOMIZE of personality(2)) */
 };
 
-/* In a child: takes that on. Only system calls. */
-void launch_take_state(const struct launch_state *s);
-
 /* The steps, each after the one before it: the launcher; the program, not yet executed; its exec,
  * which fails with the errno in *why. Call launch_end() after failure, too; it leaves the program
  * alone. */

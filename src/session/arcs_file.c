@@ -98,6 +98,25 @@ const char *arcs_path_beside(const char *path, const char *suffix, struct arena 
     return arena_printf(a, "%.*s.%s", (int)path_stem_length(path), path, suffix);
 }
 
+/* The kind is the caller's where it knows better than the bytes, such as for a file without a
+ * magic. */
+static bool arcs_file_read_as(struct arcs_file *f, enum arcs_kind kind, const char *name,
+                              struct err *e)
+{
+    struct bytes in = file_bytes(&f->buffer);
+    f->kind = kind;
+    f->is_notes = f->kind == ARCS_GCNO || f->kind == ARCS_BBG;
+    switch (f->kind) {
+    case ARCS_GCNO: return gcno_read(in, name, &f->notes, e);
+    case ARCS_GCDA: return gcda_read(in, name, &f->counters, e);
+    case ARCS_BBG:
+        return bbg_read(in, name, &f->notes, e) &&
+               arcs_file_read_lines(&f->notes, &f->lines, name, e);
+    case ARCS_DA: return da_read(in, name, &f->counters, e);
+    default: return err_in(e, name, "is not a gcno, gcda, bbg or da file");
+    }
+}
+
 bool arcs_file_read(struct arcs_file *f, const char *name, struct err *e)
 {
     return arcs_file_read_as(f, arcs_kind_of(file_bytes(&f->buffer)), name, e);
@@ -117,31 +136,13 @@ bool arcs_file_read_lines(struct notes *n, struct file_buffer *lines, const char
     return ok;
 }
 
-/* The kind is the caller's where it knows better than the bytes, such as for a file without a
- * magic. */
-bool arcs_file_read_as(struct arcs_file *f, enum arcs_kind kind, const char *name, struct err *e)
-{
-    struct bytes in = file_bytes(&f->buffer);
-    f->kind = kind;
-    f->is_notes = f->kind == ARCS_GCNO || f->kind == ARCS_BBG;
-    switch (f->kind) {
-    case ARCS_GCNO: return gcno_read(in, name, &f->notes, e);
-    case ARCS_GCDA: return gcda_read(in, name, &f->counters, e);
-    case ARCS_BBG:
-        return bbg_read(in, name, &f->notes, e) &&
-               arcs_file_read_lines(&f->notes, &f->lines, name, e);
-    case ARCS_DA: return da_read(in, name, &f->counters, e);
-    default: return err_in(e, name, "is not a gcno, gcda, bbg or da file");
-    }
-}
-
 static bool arcs_may_be_arcs(struct bytes first)
 {
     return arcs_kind_of(first) != ARCS_NONE;
 }
 
 /* What cannot be such a file is read no further than its first block. */
-bool arcs_file_fetch(struct arcs_file *f, const char *path, struct err *e)
+static bool arcs_file_fetch(struct arcs_file *f, const char *path, struct err *e)
 {
     return arcs_file_may_lack_magic(path) ? file_read(path, &f->buffer, e)
                                           : file_read_if(path, arcs_may_be_arcs, &f->buffer, e);

@@ -46,14 +46,9 @@ struct arcs_file {
 /* The same path with another suffix. */
 const char *arcs_path_beside(const char *path, const char *suffix, struct arena *a);
 
-/* The bytes alone, into f->buffer; what is none of these files is not read to its end. */
-MUST_CHECK bool arcs_file_fetch(struct arcs_file *f, const char *path, struct err *e);
-
 /* Reads from bytes that are in f->buffer, and from the bb file beside it if it is an old bbg. On
  * failure what was whole is there. */
 MUST_CHECK bool arcs_file_read(struct arcs_file *f, const char *name, struct err *e);
-MUST_CHECK bool arcs_file_read_as(struct arcs_file *f, enum arcs_kind kind, const char *name,
-                                  struct err *e);
 MUST_CHECK bool arcs_file_load(struct arcs_file *f, const char *path, struct err *e);
 MUST_CHECK bool arcs_file_save(const struct arcs_file *f, const char *path, struct err *e);
 void arcs_file_deinit(struct arcs_file *f);

@@ -45,7 +45,8 @@ struct received {
     VEC(const char *) left_out; /* damaged parts of a console, and why */
 };
 
-bool make_folders_of(const char *path, struct err *e)
+/* Makes the folders of a path up to its last slash. */
+static bool make_folders_of(const char *path, struct err *e)
 {
     char part[4096];
     if (strlen(path) >= sizeof part)

@@ -35,9 +35,6 @@ MUST_CHECK bool embedded_files_write(struct bytes in, const char *name,
 /* The recorder's memory beside a profile, for its report on itself; false if there is none. */
 bool embedded_beside(const char *profile, struct embedded *out);
 
-/* Makes the folders of a path up to its last slash. */
-MUST_CHECK bool make_folders_of(const char *path, struct err *e);
-
 /* Reading from a serial line. */
 
 /* An open line. Zeroed it is no line: serial_open() fills it. */

@@ -24,8 +24,9 @@
 
 enum { FIRST_BYTES = 1 << 16 };
 
-/* Pipes are left alone: reading consumes them. */
-bool is_imported(const char *path)
+/* Whether a file begins as one that can be imported; not of folders, nor of what cannot be read.
+ * Pipes are left alone: reading consumes them. */
+static bool is_imported(const char *path)
 {
     struct stat st;
     uint8_t *first;

@@ -7,9 +7,6 @@
 
 #include <stdbool.h>
 
-/* Whether a file begins as one that can be imported; not of folders, nor of what cannot be read. */
-bool is_imported(const char *path);
-
 /* Whether the path can be taken for a recording: a folder, or such a file. */
 bool is_recording(const char *path);
 

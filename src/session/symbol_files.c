@@ -289,7 +289,8 @@ const char *symbol_files_trouble(const struct symbol_files *f)
     return f->trouble;
 }
 
-const struct err *symbol_files_unread(const struct symbol_files *f)
+/* Why one of the searched files could not be read; .system is 0: all could. */
+static const struct err *symbol_files_unread(const struct symbol_files *f)
 {
     return &f->unread;
 }

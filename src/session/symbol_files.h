@@ -37,9 +37,6 @@ unsigned symbols_richness(enum object_symbol_source source, bool has_debug_info)
 /* Why the last question to a debuginfod server had no answer; NULL: none was asked, or it had. */
 const char *symbol_files_trouble(const struct symbol_files *f);
 
-/* Why one of the searched files could not be read; .system is 0: all could. */
-const struct err *symbol_files_unread(const struct symbol_files *f);
-
 /* Copies functions of files into recordings, so that these are complete. */
 
 /* The result. */

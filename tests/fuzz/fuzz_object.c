@@ -38,7 +38,7 @@ static size_t ask_symbols(struct object *o)
     size_t len, sum = 0;
     const struct object_symbol *symbols = object_symbols(o, &len, NULL);
     for (size_t i = 0; i < len; i++) {
-        sum += touch(symbols[i].name) + (size_t)object_symbol_class(o, &symbols[i]);
+        sum += touch(symbols[i].name);
         if (i >= MOST_ASKED)
             continue;
         char *readable = demangle(symbols[i].name, NULL);

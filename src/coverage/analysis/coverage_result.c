@@ -29,7 +29,8 @@
 
 /* --- the tables' sources side by side -------------------------------------------------------- */
 
-void source_parts_deinit(struct source_parts *o)
+/* Fills a zeroed *out; the tables must outlive it. */
+static void source_parts_deinit(struct source_parts *o)
 {
     for (size_t i = 0; i < o->tables; i++)
         arena_deinit(&o->arenas[i]);
@@ -144,8 +145,8 @@ static void parts_order_table(size_t table, void *context)
 }
 
 /* Keys are numbers from here on: no path is compared again. */
-void source_parts_build(const struct coverage_table *tables, size_t len, unsigned threads,
-                        struct source_parts *out)
+static void source_parts_build(const struct coverage_table *tables, size_t len, unsigned threads,
+                               struct source_parts *out)
 {
     struct arena scratch = {0};
     struct ordering o = {tables, out, ARENA_NEW(&scratch, uint32_t *, len + 1)};
@@ -166,7 +167,7 @@ void source_parts_build(const struct coverage_table *tables, size_t len, unsigne
 
 /* ---- lines */
 
-void line_walk_deinit(struct line_walk *w)
+static void line_walk_deinit(struct line_walk *w)
 {
     vec_free(&w->lines);
     vec_free(&w->next_page);

@@ -31,11 +31,6 @@ struct source_parts {
     struct arena arena;
 };
 
-/* Fills a zeroed *out; the tables must outlive it. */
-void source_parts_build(const struct coverage_table *tables, size_t len, unsigned threads,
-                        struct source_parts *out);
-void source_parts_deinit(struct source_parts *o);
-
 /* The source's path. */
 static inline const char *part_path(const struct source_part *p)
 {
@@ -67,7 +62,6 @@ struct line_walk {
 /* Begins with the first line of the source whose parts these are. */
 void line_walk_start(struct line_walk *w, const struct source_part *parts, uint32_t len);
 bool line_walk_next(struct line_walk *w);
-void line_walk_deinit(struct line_walk *w);
 
 /* ---- what the text of a source says about its lines: which are left out of coverage, and which
  * hold no code that a person wrote

@@ -36,8 +36,10 @@ static bool is_same_identity(const struct notes_function *f, const struct counte
     return f->ident == c->ident && (!c->name || !f->name || !strcmp(f->name, c->name));
 }
 
-/* Checksums that a version does not have are 0 on both sides. */
-bool pair_is_same_code(const struct notes_function *f, const struct counted_function *counted)
+/* Whether the two were made from the same lines and the same control flow. Checksums that a
+ * version does not have are 0 on both sides. */
+static bool pair_is_same_code(const struct notes_function *f,
+                              const struct counted_function *counted)
 {
     return f->lineno_checksum == counted->lineno_checksum &&
            f->cfg_checksum == counted->cfg_checksum;
@@ -90,7 +92,7 @@ static uint32_t find_by_identity(struct free_functions *free, const struct notes
 }
 
 /* Each function of the counters is taken at most once; what is left is counted as unmatched. */
-void pair_functions(const struct notes *n, const struct counters *c, struct pairing *p)
+static void pair_functions(const struct notes *n, const struct counters *c, struct pairing *p)
 {
     struct free_functions free = {.counters = c};
     uint32_t expected = 0; /* the one after the last that was taken */
@@ -121,7 +123,8 @@ void pair_functions(const struct notes *n, const struct counters *c, struct pair
     vec_free(&free.is_taken);
 }
 
-void pairing_deinit(struct pairing *p)
+/* Fills *p, reusing its memory. */
+static void pairing_deinit(struct pairing *p)
 {
     vec_free(&p->counted);
 }

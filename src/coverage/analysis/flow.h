@@ -19,16 +19,9 @@ struct pairing {
     bool is_other_version, is_other_stamp;
 };
 
-/* Fills *p, reusing its memory. */
-void pair_functions(const struct notes *n, const struct counters *c, struct pairing *p);
-void pairing_deinit(struct pairing *p);
-
 /* Whether such files can belong together at all: the proposal's must be of one version, and neither
  * of its files fits one of a compiler's. */
 bool pair_is_possible(const struct arcs_origin *notes, const struct arcs_origin *counters);
-
-/* Whether the two were made from the same lines and the same control flow. */
-bool pair_is_same_code(const struct notes_function *f, const struct counted_function *counted);
 
 /* The count of what is not known: never added up or printed. */
 #define FLOW_NO_COUNT INT64_MIN

@@ -170,7 +170,10 @@ static bool is_own(const struct own_code *own, uint32_t file, uint32_t number, u
            (block < own->begin || block >= own->end);
 }
 
-bool line_holds_body(const struct notes *n, const struct notes_function *f)
+/* Whether a function that the compiler made up holds code that a person wrote elsewhere: bodies of
+ * OpenMP regions, coroutines and tasks, initialisers of variables. What it has on the line of its
+ * own declaration is the compiler's, and so is all of one that is declared nowhere. */
+static bool line_holds_body(const struct notes *n, const struct notes_function *f)
 {
     struct own_code own = own_code(n, f);
     for (uint32_t i = f->first_run; f->is_artificial && f->start_line && i < f->first_run + f->runs;

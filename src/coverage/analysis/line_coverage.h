@@ -113,11 +113,6 @@ static inline uint8_t instance_block_kind(const struct coverage_unit *units,
     return u->graph.block_kinds.at[u->notes->functions.at[at->function].first_block + block];
 }
 
-/* Whether a function that the compiler made up holds code that a person wrote elsewhere: bodies of
- * OpenMP regions, coroutines and tasks, initialisers of variables. What it has on the line of its
- * own declaration is the compiler's, and so is all of one that is declared nowhere. */
-bool line_holds_body(const struct notes *n, const struct notes_function *f);
-
 /* ---- lines */
 
 struct line_coverage_rules {

@@ -86,7 +86,6 @@ uint64_t llvm_values_address(size_t place);
 /* The same as lines; `names`: name_ref -> names. */
 void llvm_values_text(struct writer *w, const struct llvm_profile *p, const struct llvm_function *f,
                       const struct map *names);
-const char *llvm_value_kind_name(int kind);
 
 /* ---- mappings (llvm_mapping.c) */
 
@@ -111,9 +110,6 @@ MUST_CHECK bool llvm_regions_read(const struct llvm_mapping *m, size_t i, struct
 /* ---- shared
  *
  * Both kinds of files hold packed lists, and names in the same way. */
-
-/* Bytes that zlib packed, unpacked into `a`; at[NULL] if they are not of that length. */
-struct bytes llvm_unpack(struct bytes packed, uint64_t len, struct arena *a);
 
 /* Names one after the other, as raw profiles and programs hold them. */
 typedef void llvm_take_name(void *context, const char *name, size_t len);

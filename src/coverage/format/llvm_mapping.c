@@ -37,7 +37,8 @@ enum { RECORD_BYTES = 28, OLD_RECORD_BYTES = 20, UNIT_BYTES = 16 };
  * a megabyte, what claims to be much more has been made to fill memory. */
 enum { MOST_RATIO = 200, SLACK_BYTES = 1 << 20 };
 
-struct bytes llvm_unpack(struct bytes packed, uint64_t len, struct arena *a)
+/* Bytes that zlib packed, unpacked into `a`; at[NULL] if they are not of that length. */
+static struct bytes llvm_unpack(struct bytes packed, uint64_t len, struct arena *a)
 {
     if ((len > SLACK_BYTES && len / MOST_RATIO > packed.len) || len > UINT32_MAX)
         return (struct bytes){0};

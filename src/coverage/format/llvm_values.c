@@ -108,7 +108,7 @@ void llvm_values_put(struct writer *w, const struct llvm_profile *p, const struc
     }
 }
 
-const char *llvm_value_kind_name(int kind)
+static const char *llvm_value_kind_name(int kind)
 {
     static const char *const NAMES[] = {"IPVK_IndirectCallTarget", "IPVK_MemOPSize",
                                         "IPVK_VTableTarget"};

@@ -55,6 +55,25 @@ static void change_sum(struct out *out, const char *name, const struct coverage_
                old->all - old->unknown, new->hit, new->all - new->unknown);
 }
 
+/* Lines come ascending, each once. Ranges are of neighbouring numbers: what lies between two of
+ * them is no line that changed. */
+static void changed_lines_text(struct out *out, const struct changed_line *lines, uint32_t len)
+{
+    for (uint32_t i = 0, end; i < len; i = end) {
+        for (end = i + 1; end < len && lines[end].line == lines[end - 1].line + 1;)
+            end++;
+        out_printf(out, "%s%" PRIu32, i ? ", " : "", lines[i].line);
+        if (end - i > 1)
+            out_printf(out, "-%" PRIu32, lines[end - 1].line);
+    }
+}
+
+/* "new", "gone", or "" */
+static const char *source_change_remark(const struct source_change *s)
+{
+    return s->old == NO_SOURCE ? "new" : s->new == NO_SOURCE ? "gone" : "";
+}
+
 /* Nothing, where no line is of that kind. */
 static void change_lines_row(struct out *out, const char *what, const struct changed_line *lines,
                              uint32_t len)
@@ -301,24 +320,6 @@ const struct change_format *change_format_find(const char *name)
         if (!strcmp(change_formats[i].name, name ? name : "text"))
             return &change_formats[i];
     return NULL;
-}
-
-/* Lines come ascending, each once. Ranges are of neighbouring numbers: what lies between two of
- * them is no line that changed. */
-void changed_lines_text(struct out *out, const struct changed_line *lines, uint32_t len)
-{
-    for (uint32_t i = 0, end; i < len; i = end) {
-        for (end = i + 1; end < len && lines[end].line == lines[end - 1].line + 1;)
-            end++;
-        out_printf(out, "%s%" PRIu32, i ? ", " : "", lines[i].line);
-        if (end - i > 1)
-            out_printf(out, "-%" PRIu32, lines[end - 1].line);
-    }
-}
-
-const char *source_change_remark(const struct source_change *s)
-{
-    return s->old == NO_SOURCE ? "new" : s->new == NO_SOURCE ? "gone" : "";
 }
 
 /* Of all sources, whatever a limit shows. */

@@ -160,12 +160,6 @@ extern const size_t change_formats_len;
 /* The row, or NULL; NULL: text. */
 const struct change_format *change_format_find(const char *name);
 
-/* Line numbers as ranges, "3-5, 9". */
-void changed_lines_text(struct out *out, const struct changed_line *lines, uint32_t len);
-
-/* "new", "gone", or "" */
-const char *source_change_remark(const struct source_change *s);
-
 /* Sources that are different. */
 size_t change_count(const struct coverage_change *c);
 

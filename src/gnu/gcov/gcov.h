@@ -193,9 +193,6 @@ void gcov_input_deinit(struct gcov_input *in);
 
 /* The names gcov looks for and writes: notes and counters of an argument, sources, reports. */
 
-/* The argument, or with -o what that says, without its extension: "x.gcno" is beside it. */
-char *gcov_stem(const struct gcov_options *o, const char *argument, struct arena *a);
-
 /* A path without "." and, where no link is in between, without "dir/..". Asks the file system. */
 char *gcov_canonical(const char *path, struct arena *a);
 

@@ -276,6 +276,32 @@ static const char *gcov_one_of(struct gcov_input *in, const char *stem, bool is_
     return is_other ? other : first;
 }
 
+/* From the last dot of the last component on; a dot in a folder's name does not count. */
+static char *cut_extension(char *path)
+{
+    char *dot = strrchr(path + (path_base_name(path) - path), '.');
+    if (dot)
+        *dot = 0;
+    return path;
+}
+
+/*    x.c                 x
+ *    -o dir x.c          dir/x
+ *    -o dir/y.o x.c      dir/y */
+static char *gcov_stem(const struct gcov_options *o, const char *argument, struct arena *a)
+{
+    char *stem;
+    if (!o->object || !o->object[0]) {
+        stem = arena_printf(a, "%s", argument);
+    } else if (path_is_folder(o->object)) {
+        const char *slash = o->object[strlen(o->object) - 1] == '/' ? "" : "/";
+        stem = arena_printf(a, "%s%s%s", o->object, slash, path_base_name(argument));
+    } else {
+        stem = arena_printf(a, "%s", o->object);
+    }
+    return cut_extension(stem);
+}
+
 /* A pair joins the table even if it is empty, so that the last one's names are known. Everything
  * about one argument happens here: names, notes, counters, flow, complaints, and giving back what
  * the report will not need. */
@@ -354,32 +380,6 @@ void gcov_input_deinit(struct gcov_input *in)
 }
 
 /* Names, by gcov's rules. */
-
-/* From the last dot of the last component on; a dot in a folder's name does not count. */
-static char *cut_extension(char *path)
-{
-    char *dot = strrchr(path + (path_base_name(path) - path), '.');
-    if (dot)
-        *dot = 0;
-    return path;
-}
-
-/*    x.c                 x
- *    -o dir x.c          dir/x
- *    -o dir/y.o x.c      dir/y */
-char *gcov_stem(const struct gcov_options *o, const char *argument, struct arena *a)
-{
-    char *stem;
-    if (!o->object || !o->object[0]) {
-        stem = arena_printf(a, "%s", argument);
-    } else if (path_is_folder(o->object)) {
-        const char *slash = o->object[strlen(o->object) - 1] == '/' ? "" : "/";
-        stem = arena_printf(a, "%s%s%s", o->object, slash, path_base_name(argument));
-    } else {
-        stem = arena_printf(a, "%s", o->object);
-    }
-    return cut_extension(stem);
-}
 
 /* A path being built: `floor` bytes are not to be taken back, as they end in ".." or a link.
  *

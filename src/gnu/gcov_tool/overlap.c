@@ -108,7 +108,7 @@ void overlap_deinit(struct overlap *o)
 }
 
 /* A share from the threshold on is hot; a file's is the sum of its functions'. */
-enum heat overlap_heat(const struct overlap *o, double of)
+static enum heat overlap_heat(const struct overlap *o, double of)
 {
     return of <= 0 ? HEAT_ZERO : of >= o->threshold ? HEAT_HOT : HEAT_COLD;
 }

@@ -43,9 +43,6 @@ void overlap_add(struct overlap *o, const char *name, const struct counters *fir
                  const struct counters *second);
 void overlap_deinit(struct overlap *o);
 
-/* Hot is a share of at least the threshold. */
-enum heat overlap_heat(const struct overlap *o, double share);
-
 /* The text of `gcov-tool overlap`. */
 
 struct overlap_print {

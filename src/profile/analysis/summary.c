@@ -180,7 +180,7 @@ static void list_programs(struct recording_summary *s, const struct recording_ch
 }
 
 /* Two passes, since the sum of squares of large, similar values would lose their differences. */
-struct recording_spread recording_spread_of(const double *values, size_t len)
+static struct recording_spread recording_spread_of(const double *values, size_t len)
 {
     struct recording_spread s = {.least = values[0], .most = values[0]};
     double squares = 0;
@@ -245,7 +245,7 @@ void recording_summarize(struct recording_summary *s, const struct recording *r,
 }
 
 /* Asked of every function of a program: the first letter decides for nearly all. */
-bool is_profiler(const char *linkage_name)
+static bool is_profiler(const char *linkage_name)
 {
     static const char *const names[] = {
         "mcount",           "_mcount",           "__mcount",
@@ -350,7 +350,9 @@ struct interval summary_interval(const struct summary *s, double samples)
                             : share_interval(samples, s->samples);
 }
 
-struct interval summary_interval_between(const struct summary *s, double least, double most)
+/* The same where bins leave open how many samples are meant: what sampling leaves open below the
+ * least of them and above the most. */
+static struct interval summary_interval_between(const struct summary *s, double least, double most)
 {
     return (struct interval){summary_interval(s, least).low, summary_interval(s, most).high};
 }

@@ -87,9 +87,6 @@ struct recording_summary {
     struct recording_spread elapsed, cpu;  /* seconds; of a series of two runs and more */
 };
 
-/* Of `len` figures; with one, all but the mean and the extremes is 0. */
-struct recording_spread recording_spread_of(const double *values, size_t len);
-
 /* `chosen` says that `w` is of a part of the run. */
 void recording_summarize(struct recording_summary *s, const struct recording *r,
                          const struct recording_choice *c, const struct recording_weights *w,
@@ -164,7 +161,6 @@ void summary_of_other(struct summary *s, const struct summary *first,
                       const struct other_measure *other);
 
 /* Whether the function is part of the profiler: mcount under its many names and its helpers. */
-bool is_profiler(const char *linkage_name);
 bool function_is_profiler(const struct functions *f, uint32_t function);
 
 /* Takes out of a run's weights what code that counts calls spent, and what it called: it is no part
@@ -233,10 +229,6 @@ struct interval summary_interval(const struct summary *s, double samples);
 /* Half of that, with what is not known to be anywhere, for parts that are no function's: a row of
  * a call tree, what a report leaves out. */
 double summary_error(const struct summary *s, double samples);
-
-/* The same where bins leave open how many samples are meant: what sampling leaves open below the
- * least of them and above the most. */
-struct interval summary_interval_between(const struct summary *s, double least, double most);
 
 /* Of a function's self time, its total time as stacks have it, or of a line's of it, whose samples
  * are drawn among the function's. All reports print these. */

@@ -206,9 +206,6 @@ void entries_make(struct entries *t, const struct summary *s, struct graph *g, s
 void entry_make(const struct entries *t, uint32_t node, struct entry *e);
 void entry_deinit(struct entry *e);
 
-/* Calls of a function whose callers are in no function of the program. */
-uint64_t graph_unknown_calls(const struct graph *g, uint32_t function);
-
 /* --- trees of the model ------------------------------------------------------------------------
  *
  * Callers or callees of one function as a tree, level by level.

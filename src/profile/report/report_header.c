@@ -311,11 +311,19 @@ static void head_text_inlined(struct out *out, const struct summary *s)
                    s->inlined, s->inlined == 1 ? " is" : "s are");
 }
 
-/* With --latency, the line on parallelism has the CPU time that stands beside. */
+/* A line for what was measured besides: what it is called and how much there is. With --latency,
+ * the line on parallelism has the CPU time that stands beside. */
 static void head_text_others(struct out *out, const struct summary *s)
 {
-    if (!s->run || !s->run->parallelism)
-        others_summary(out, &s->others);
+    const struct other_measures *others = &s->others;
+    if (!others->len || (s->run && s->run->parallelism))
+        return;
+    for (size_t i = 0; i < others->len; i++) {
+        out_str(out, i ? ", " : "Beside   ");
+        text_name(out, others->at[i].name);
+        out_printf(out, ": %.6g samples", others->at[i].samples);
+    }
+    out_char(out, '\n');
 }
 
 /* The answer, then what was measured and what of it cannot be trusted. */
@@ -371,16 +379,6 @@ void others_head(struct out *out, const struct other_measures *others)
         text_name(out, other->name);
         out_char(out, '%');
     }
-}
-
-void others_summary(struct out *out, const struct other_measures *others)
-{
-    for (size_t i = 0; i < others->len; i++) {
-        out_str(out, i ? ", " : "Beside   ");
-        text_name(out, others->at[i].name);
-        out_printf(out, ": %.6g samples", others->at[i].samples);
-    }
-    out_str(out, others->len ? "\n" : "");
 }
 
 void others_share(struct out *out, const struct other_measure *other, double samples)

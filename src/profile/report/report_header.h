@@ -153,9 +153,6 @@ int others_width(const struct other_measures *others);
 /* As wide as others_width(), like a row that calls others_share() for each. */
 void others_head(struct out *out, const struct other_measures *others);
 
-/* A line for what was measured besides: what it is called and how much there is. */
-void others_summary(struct out *out, const struct other_measures *others);
-
 /* One column. */
 void others_share(struct out *out, const struct other_measure *other, double samples);
 

@@ -234,11 +234,12 @@ int perf_open_redrawn(struct perf_source *s, pid_t tid, uint32_t cpu, uint64_t p
     return -1;
 }
 
-/* Tasks that take turns exchange their events if both have inherited all of them, and their clocks
- * go with these. The launcher must keep its own: what is changed there is for threads to come. So
- * must the program's first thread, whose clock would start anew with each short thread it waits
- * for. An event that is not inherited makes them differ from the others. */
-bool perf_keep_apart(struct perf_source *s, pid_t pid)
+/* Makes a task's events its own for as long as it lives. Tasks that take turns exchange their
+ * events if both have inherited all of them, and their clocks go with these. The launcher must
+ * keep its own: what is changed there is for threads to come. So must the program's first
+ * thread, whose clock would start anew with each short thread it waits for. An event that is not
+ * inherited makes them differ from the others. */
+static bool perf_keep_apart(struct perf_source *s, pid_t pid)
 {
     struct perf_event_attr attr = {.size = sizeof attr,
                                    .type = PERF_TYPE_SOFTWARE,

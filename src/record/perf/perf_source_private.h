@@ -133,9 +133,6 @@ void perf_list_attrs(const struct perf_source *s, perf_attrs *out);
 int perf_open_redrawn(struct perf_source *s, pid_t tid, uint32_t cpu, uint64_t period,
                       uint64_t *id);
 
-/* Makes a task's events its own for as long as it lives. */
-bool perf_keep_apart(struct perf_source *s, pid_t pid);
-
 /* Switches events on that no exec does. */
 void perf_enable(struct perf_source *s);
 

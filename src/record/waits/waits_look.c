@@ -135,7 +135,8 @@ void waits_read_delay(struct waits *w, struct waiting_thread *t, bool is_waiting
     }
 }
 
-void waits_read_delays(struct waits *w, uint64_t told_ns)
+/* The same for all threads that no look has come to lately. */
+static void waits_read_delays(struct waits *w, uint64_t told_ns)
 {
     for (size_t i = 0; i < w->threads.len; i++) {
         struct waiting_thread *t = &w->threads.at[i];

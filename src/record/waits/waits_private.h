@@ -204,9 +204,6 @@ void waits_keep_wait(struct waits *w, const struct waiting_thread *t, uint64_t a
  * once all up to it is reported. */
 void waits_read_delay(struct waits *w, struct waiting_thread *t, bool is_waiting);
 
-/* The same for all threads that no look has come to lately. */
-void waits_read_delays(struct waits *w, uint64_t told_ns);
-
 /* --- waits_look.c: looking at a thread that does not run, from outside, without its noticing
  * ------ */
 

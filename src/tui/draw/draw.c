@@ -85,7 +85,7 @@ size_t glyph_columns(const char *text, size_t len)
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-void surface_clear(struct surface *s)
+static void surface_clear(struct surface *s)
 {
     for (size_t i = 0; i < s->rows * s->columns; i++)
         s->cells[i] = (struct cell){' ', STYLE_PLAIN, 1};
@@ -126,7 +126,7 @@ static bool put(struct span *s, const struct glyph *g)
     return true;
 }
 
-void span_text(struct span *s, const char *text, size_t len)
+static void span_text(struct span *s, const char *text, size_t len)
 {
     for (size_t at = 0; at < len;) {
         struct glyph g = glyph_next(text + at, len - at);
@@ -256,7 +256,7 @@ static void put_row(struct span *at, const struct tui *t, const struct part *p)
 }
 
 /* One row a part: its share, its kind, the number of a process or thread, and its name. */
-void draw_parts(struct surface *s, const struct tui *t)
+static void draw_parts(struct surface *s, const struct tui *t)
 {
     const struct list *list = &t->list[VIEW_PARTS];
     struct span at = surface_span(s, DRAW_HEAD_ROW, 0, STYLE_UNDERLINE);
@@ -270,7 +270,7 @@ void draw_parts(struct surface *s, const struct tui *t)
 
 /* Boxes with and without a cross. A column without figures is listed all the same, and said to be
  * not measured. */
-void draw_columns(struct surface *s, const struct tui *t)
+static void draw_columns(struct surface *s, const struct tui *t)
 {
     const struct list *list = &t->list[VIEW_COLUMNS];
     uint32_t there = t->columns_of == VIEW_FUNCTIONS ? draw_functions_columns(t)
@@ -290,7 +290,7 @@ void draw_columns(struct surface *s, const struct tui *t)
 }
 
 /* No row is marked as selected: pages scroll. */
-void draw_page(struct surface *s, const struct tui *t)
+static void draw_page(struct surface *s, const struct tui *t)
 {
     const struct list *list = &t->list[t->view];
     const struct page_text *page = t->view == VIEW_HELP ? &t->help : &t->notes;
@@ -321,7 +321,7 @@ uint8_t draw_heat(uint8_t style, double share)
 }
 
 /* Samples whose worth is not known have two decimals: they may be shares of samples. */
-int draw_decimals(const struct summary *s)
+static int draw_decimals(const struct summary *s)
 {
     return s->rate > 0 ? summary_decimals(s) : 2;
 }

@@ -76,7 +76,6 @@ struct surface {
 /* Another size; all blank. What was drawn is gone; the caller draws all of it anew. */
 void surface_resize(struct surface *s, size_t rows, size_t columns);
 void surface_deinit(struct surface *s);
-void surface_clear(struct surface *s);
 
 static inline struct cell *surface_cell(const struct surface *s, size_t row, size_t column)
 {
@@ -96,7 +95,6 @@ struct span surface_span(struct surface *s, size_t row, size_t column, uint8_t s
 
 /* Each draws at span->column and moves that on. What does not fit is cut without a sign;
  * span_name() and span_path() leave one. */
-void span_text(struct span *s, const char *text, size_t len);
 void span_str(struct span *s, const char *text);
 void span_printf(struct span *s, const char *format, ...) PRINTF_LIKE(2, 3);
 
@@ -138,10 +136,7 @@ void draw_functions(struct surface *s, const struct tui *t);
 void draw_calls(struct surface *s, const struct tui *t);
 void draw_source(struct surface *s, const struct tui *t);
 void draw_files(struct surface *s, const struct tui *t);
-void draw_parts(struct surface *s, const struct tui *t);
-void draw_columns(struct surface *s, const struct tui *t);
 void draw_line(struct surface *s, const struct tui *t);
-void draw_page(struct surface *s, const struct tui *t);
 
 /* Columns of a table that have anything to show, whether they are hidden or not: a bit each. Bits
  * are 1 << enum function_column, source_column or file_column. */
@@ -153,8 +148,7 @@ uint32_t draw_files_columns(const struct tui *t);
 uint8_t draw_row_style(const struct tui *t, size_t row);
 uint8_t draw_heat(uint8_t style, double share);
 
-/* Columns of times: decimals that distinguish two samples, and digits of the largest. */
-int draw_decimals(const struct summary *s);
+/* Columns of times: digits of the largest. */
 size_t draw_time_width(const struct summary *s);
 
 /* Samples in the unit of the dimension, or as samples where that is not known. */

@@ -47,7 +47,7 @@ struct measurement *measurement_open(const struct session_options *o,
 }
 
 /* All entries, without a filter: the next key may request any function. */
-const struct entries *measurement_entries(struct measurement *m)
+static const struct entries *measurement_entries(struct measurement *m)
 {
     static const struct filter ALL;
     struct view_rules rules = {.filter = &ALL};

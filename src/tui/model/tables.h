@@ -115,9 +115,6 @@ struct measurement *measurement_open(const struct session_options *o,
 /* Frees the session and all tables that were made of it. */
 void measurement_close(struct measurement *m); /* NULL is fine */
 
-/* The entries of the call graph. Made at the first call, in O(arcs log arcs), and kept. */
-const struct entries *measurement_entries(struct measurement *m);
-
 /* Makes `lines`, once; false if the program has no line numbers. The first call walks all line
  * tables; later ones only answer. */
 bool measurement_lines(struct measurement *m);
@@ -239,14 +236,6 @@ struct part {
 struct parts {
     VEC(struct part) all; /* everything first, then by kind, most samples first */
 };
-
-/* Fills a zeroed *p; texts are in the measurement. What is not a recording has none. */
-void parts_make(struct parts *p, struct measurement *m);
-void parts_deinit(struct parts *p);
-
-/* What opening a part takes, in addition to the user's choices. An object is no such part: it is a
- * choice of rows. */
-void part_filter(const struct part *p, struct recorded_filter *f);
 
 /* The table of source files, with their time and their coverage. A row is the number of a source in
  * measured_sources. */

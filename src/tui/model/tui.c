@@ -139,7 +139,7 @@ static void add_up_same(struct parts *p, size_t first)
 
 /* The tables are those of `monarc flat --by-process`, --by-thread and --by-object, so that the
  * figures agree. */
-void parts_make(struct parts *p, struct measurement *m)
+static void parts_make(struct parts *p, struct measurement *m)
 {
     const struct session *s = &m->session;
     const struct recording_summary *run = s->summary.run;
@@ -164,12 +164,14 @@ void parts_make(struct parts *p, struct measurement *m)
     take_shares(p, &t, PART_OBJECT);
 }
 
-void parts_deinit(struct parts *p)
+static void parts_deinit(struct parts *p)
 {
     vec_free(&p->all);
 }
 
-void part_filter(const struct part *p, struct recorded_filter *f)
+/* What opening a part takes, in addition to the user's choices. An object is no such part: it is a
+ * choice of rows. */
+static void part_filter(const struct part *p, struct recorded_filter *f)
 {
     if (p->kind == PART_PROGRAM)
         f->program = p->name;
@@ -264,6 +266,12 @@ static size_t tui_rows_of(const struct tui *t, enum view view)
     }
 }
 
+/* Rows between the heads above and the line below. At least 1, however small the window is. */
+static size_t tui_list_height(const struct tui *t)
+{
+    return t->rows > HEAD_ROWS + FOOT_ROWS ? t->rows - HEAD_ROWS - FOOT_ROWS : 1;
+}
+
 /* After a table has another length, or the screen another height. */
 static void tui_fit(struct tui *t, enum view view)
 {
@@ -298,11 +306,6 @@ void tui_need_sources(struct tui *t)
     if (!tui_remake_files(t, &e))
         tui_say(t, "%s", e.line);
     tui_fit(t, VIEW_FILES);
-}
-
-size_t tui_list_height(const struct tui *t)
-{
-    return t->rows > HEAD_ROWS + FOOT_ROWS ? t->rows - HEAD_ROWS - FOOT_ROWS : 1;
 }
 
 /* Pages of text are wrapped again; of tables only the part in sight changes. */

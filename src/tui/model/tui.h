@@ -106,9 +106,6 @@ void tui_reload_source(struct tui *t);
 /* The screen has another size. */
 void tui_resize(struct tui *t, size_t rows, size_t columns);
 
-/* Rows between the heads above and the line below. At least 1, however small the window is. */
-size_t tui_list_height(const struct tui *t);
-
 /* --- for press.c ----------------------------------------------------------------------------- */
 
 /* A message in the last row until the next key, cut to what `message` holds. */

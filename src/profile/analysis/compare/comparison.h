@@ -59,9 +59,6 @@ struct match {
 void match_identities(struct match *m, const struct identities *old, const struct identities *new,
                       struct arena *a);
 
-/* Books a pair; both must be free. */
-void match_pair(struct match *m, uint32_t old, uint32_t new, enum match_kind kind);
-
 /* --- sets of runs ------------------------------------------------------------------------------
  *
  * One side of a comparison: what one or several runs measured, added up function by function and
@@ -156,9 +153,6 @@ struct analysed_run {
 
 /* Adds a run. `s` is zeroed before the first one; nothing of the run is needed afterwards. */
 void run_set_add(struct run_set *s, const struct analysed_run *run);
-/* The same of functions whose identities are known; `objects` are not read. */
-void run_set_add_identified(struct run_set *s, const struct analysed_run *run,
-                            const struct identities *ids);
 void run_set_deinit(struct run_set *s);
 
 /* A function's self or total time, or share, of an average run, as the tests want it; zero for

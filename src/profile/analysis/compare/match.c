@@ -107,7 +107,8 @@ static enum match_kind match_kind_of(const struct identity *old, const struct id
     return has_moved ? MATCH_MOVED : MATCH_SAME;
 }
 
-void match_pair(struct match *m, uint32_t old, uint32_t new, enum match_kind kind)
+/* Books a pair; both must be free. */
+static void match_pair(struct match *m, uint32_t old, uint32_t new, enum match_kind kind)
 {
     m->old_of[new] = old;
     m->new_of[old] = new;

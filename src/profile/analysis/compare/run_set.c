@@ -242,17 +242,9 @@ static void run_set_add_summary(struct run_set *s, const struct summary *recordi
         run_set_add_total(s, "cpu_time", TOTAL_SECONDS, recording->samples / recording->rate, 0);
 }
 
-void run_set_add(struct run_set *s, const struct analysed_run *recording)
-{
-    struct arena scratch = {0};
-    struct identities ids;
-    identities_of(&ids, recording->graph->functions, recording->objects, &scratch);
-    run_set_add_identified(s, recording, &ids);
-    arena_deinit(&scratch);
-}
-
-void run_set_add_identified(struct run_set *s, const struct analysed_run *recording,
-                            const struct identities *ids)
+/* The functions' identities are known; `objects` are not read. */
+static void run_set_add_identified(struct run_set *s, const struct analysed_run *recording,
+                                   const struct identities *ids)
 {
     struct arena scratch = {0};
     const uint32_t *numbers = run_set_numbers(s, ids, &scratch);
@@ -268,6 +260,15 @@ void run_set_add_identified(struct run_set *s, const struct analysed_run *record
         s->arcs.at[at].calls += arc->count;
     }
     run_set_add_summary(s, recording->summary);
+    arena_deinit(&scratch);
+}
+
+void run_set_add(struct run_set *s, const struct analysed_run *recording)
+{
+    struct arena scratch = {0};
+    struct identities ids;
+    identities_of(&ids, recording->graph->functions, recording->objects, &scratch);
+    run_set_add_identified(s, recording, &ids);
     arena_deinit(&scratch);
 }
 

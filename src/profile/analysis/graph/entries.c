@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t graph_unknown_calls(const struct graph *g, uint32_t function)
+/* Calls of a function whose callers are in no function of the program. */
+static uint64_t graph_unknown_calls(const struct graph *g, uint32_t function)
 {
     uint64_t known = 0;
     for (uint32_t i = g->callers.start[function]; i < g->callers.start[function + 1]; i++) {

@@ -328,8 +328,10 @@ static struct recording_turn *turns_estimate(const struct recording *r, uint32_t
 
 /* --- of both --------------------------------------------------------------------------------- */
 
-struct recording_turn *parallelism_turns(const struct recording *r, uint32_t event, size_t *len,
-                                         struct arena *a)
+/* What a thread ran in each slice, by slice and thread: as it was measured, or as samples of
+ * `event` let it seem. */
+static struct recording_turn *parallelism_turns(const struct recording *r, uint32_t event,
+                                                size_t *len, struct arena *a)
 {
     if (!r->turns.len)
         return turns_estimate(r, event, NULL, NULL, len, a);

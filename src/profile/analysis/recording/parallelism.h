@@ -32,9 +32,4 @@ void parallelism_measure(struct parallelism *p, const struct recording *r,
  * or there is none. */
 MUST_CHECK bool parallelism_add_event(struct recording *r, const char *event, struct err *e);
 
-/* What a thread ran in each slice, by slice and thread: as it was measured, or as samples of
- * `event` let it seem. */
-struct recording_turn *parallelism_turns(const struct recording *r, uint32_t event, size_t *len,
-                                         struct arena *a);
-
 #endif
