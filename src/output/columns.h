@@ -127,8 +127,6 @@ struct column {
     bool is_close; /* one space is between it and the column before, not two */
 };
 
-#define COLUMNS_LEN(columns) (sizeof(columns) / sizeof *(columns))
-
 /* Members of the object that is open in `j`, in the order of the columns. */
 void columns_json(struct json *j, const struct column *columns, size_t len,
                   const struct field *fields);

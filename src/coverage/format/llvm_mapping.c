@@ -249,7 +249,6 @@ bool llvm_mapping_read(const struct llvm_sections *s, const char *name, struct l
         ok = mapping_read_functions(m, &functions, &unit_of, e);
     }
     map_deinit(&unit_of);
-    m->has_names = s->names.len > 0;
     return ok && (llvm_names_read(s->names, mapping_take_name, m) ||
                   err_in(e, name, "the names of functions (__llvm_prf_names) are damaged"));
 }

@@ -162,7 +162,6 @@ struct llvm_mapping {
     struct map name_of;      /* name_ref -> names */
     struct map by_name;      /* name_ref -> functions */
     uint64_t without_a_unit; /* functions whose list of files is not there */
-    bool has_names;
 };
 
 /* A counter as regions and expressions refer to it: the low 2 bits say what it is. */

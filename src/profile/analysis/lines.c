@@ -325,8 +325,7 @@ struct row_maker {
     struct lines_table *table;
     const struct event *events;
     const uint32_t *order;
-    uint32_t *row_of;       /* per piece, if it has samples; else NO_RANGE_THERE */
-    uint32_t *row_on_stack; /* per line that is on stacks */
+    uint32_t *row_of; /* per piece, if it has samples; else NO_RANGE_THERE */
     struct arena *arena;
     VEC(struct line_chain) chains; /* of the row that is being made */
 };
@@ -416,12 +415,8 @@ static void lines_make_rows(struct lines_table *t, const struct events *e, uint3
     t->functions = (struct functions){.at = ARENA_NEW(a, struct function, len),
                                       .is_located = true,
                                       .objects = e->in->functions->objects};
-    struct row_maker m = {.table = t,
-                          .events = e->all.at,
-                          .order = order,
-                          .row_of = row_of,
-                          .row_on_stack = row_on_stack,
-                          .arena = a};
+    struct row_maker m = {
+        .table = t, .events = e->all.at, .order = order, .row_of = row_of, .arena = a};
     struct lines_row *row = NULL;
     const struct event *before = NULL;
     for (uint32_t i = 0; i < len; i++) {

@@ -237,8 +237,6 @@ static struct embedded_core embedded_core_of(const struct head *h)
         .nested_calls = w[MONARC_BLOB_NESTED],
         .outside_samples = w[MONARC_BLOB_OUTSIDE],
         .saturated_samples = w[MONARC_BLOB_SATURATED],
-        .resets = w[MONARC_BLOB_RESETS],
-        .stack_samples = w[MONARC_BLOB_SAMPLES_STACK],
         .stack_deepest = embedded_wide_at(h, behind + MONARC_BLOB_DEEPEST),
         .stack_deepest_pc = embedded_wide_at(h, behind + MONARC_BLOB_DEEPEST_PC),
     };

@@ -338,9 +338,7 @@ struct embedded_core {
     uint64_t nested_calls;      /* from an NMI while the table was locked */
     uint64_t outside_samples;   /* in no window */
     uint64_t saturated_samples; /* their bin was full */
-    uint64_t resets;
-    uint64_t stack_samples; /* samples with a stack depth */
-    uint64_t stack_deepest; /* bytes in use at most, in a sample, and where that was */
+    uint64_t stack_deepest;     /* bytes in use at most, in a sample, and where that was */
     uint64_t stack_deepest_pc;
 };
 

@@ -135,15 +135,14 @@ struct waits {
     uint64_t pause_ns;                 /* until then nothing is inspected */
     struct waits_sums sums;
     uint64_t losses;
-    VEC(int32_t) running;   /* slots */
-    double shared;          /* the time in which any ran, each moment divided by how many did */
-    uint64_t shared_ns;     /* up to when that is known */
-    VEC(uint64_t) parallel; /* how long so many ran, since the last report */
-    uint64_t parallel_slice;
-    struct waiting_queue held;     /* were inspected, and wait for a thread: inspected again */
-    uint64_t again_ns, random;     /* until then not */
-    int64_t credit_ns;             /* CPU time that looking again may take ... */
-    uint64_t credited_ns;          /* ... as of then */
+    VEC(int32_t) running;      /* slots */
+    double shared;             /* the time in which any ran, each moment divided by how many did */
+    uint64_t shared_ns;        /* up to when that is known */
+    VEC(uint64_t) parallel;    /* how long so many ran, since the last report */
+    struct waiting_queue held; /* were inspected, and wait for a thread: inspected again */
+    uint64_t again_ns, random; /* until then not */
+    int64_t credit_ns;         /* CPU time that looking again may take ... */
+    uint64_t credited_ns;      /* ... as of then */
     VEC(struct waits_asked) asked; /* in the order of looks */
     struct waits_glance glances[WAITS_GLANCES];
     uint64_t glance_number;
