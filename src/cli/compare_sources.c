@@ -51,9 +51,10 @@ static void fit_text(struct out *out, const struct source_fit *fit, const char *
             out_printf(out, "  (%s)", STATES[f->state]);
         out_char(out, '\n');
     }
-    if (limit && fit->functions.len > limit)
-        out_printf(out, "%20s[%zu more functions: --all]\n", "",
-                   fit->functions.len - (size_t)limit);
+    if (limit && fit->functions.len > limit) {
+        out_spaces(out, 20);
+        text_more(out, fit->functions.len - limit, "function", "--all");
+    }
 }
 
 /* docs/schema/diff_source_fit.schema.json. */
