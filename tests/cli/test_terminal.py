@@ -169,6 +169,32 @@ class Width(unittest.TestCase):
             self.assertEqual("self%" in shown, columns >= 100)
             self.assertNotIn("no samples in", shown)
 
+    def test_lines_of_many_libraries(self):
+        """What has no lines is one sentence; names of libraries' functions leave room for the library's."""
+        run = run_file.Run("./demo", cpu=10**9, user=10**9)
+        (self.dir / "main.c").write_text("int main(void) { return 0; }\n")
+        subprocess.run([*os.environ.get("CC", "gcc").split(), "-g", "-Wl,--build-id=none", "-o", "main", "main.c"],
+                       cwd=self.dir, check=True)
+        symbols = subprocess.run(["nm", "main"], cwd=self.dir, check=True, capture_output=True, text=True).stdout
+        main = int(re.search(r"(?m)^(\w+) T main$", symbols)[1], 16)
+        demo = run.object(run_file.FILE, str(self.dir / "main"), high=0x1000000)
+        run.thread(run.process(1, 0, demo, "demo", user=10**9), 1, cpu=10**9)
+        run.sample([(demo, main)], 300)
+        for i in range(7):
+            library = run.object(run_file.FILE, f"/nonexistent/lib/libnumber_{i}.so.6", b"\1" * 20)
+            run.symbols.append((library, 0x1000, 0x10, f"a_function_of_library_number_{i}"))
+            run.sample([(demo, main), (library, 0x1000)], 100)
+        run.write(self.dir / "l.monarc")
+        shown = on_terminal(["lines", "--force", "l.monarc"], 80, self.dir, PAGER="cat", TERM="dumb")[0].decode()
+        self.assertLessEqual(max(map(len, shown.split("\n"))), 80, shown)
+        self.assertIn("no line numbers: libnumber_0.so.6, libnumber_1.so.6, libnumber_2.so.6, libnumber_3.so.6 and 3 more "
+                      "(compile with -g,", " ".join(shown.split()))
+        self.assertEqual(len(re.findall(r"(?m)  a_func\S+_\d \[libnumber_\d\.so\.6\]$", shown)), 7, shown)
+        self.assertNotIn("total s", shown)
+        wide = monarc("lines", "--force", "--wide", "l.monarc", cwd=self.dir).stdout.decode()
+        self.assertIn(", /nonexistent/lib/libnumber_6.so.6 (compile with -g,", wide)
+        self.assertIn("total s", wide)
+
     def test_waits_and_paths_fold(self):
         """Headings, what holders did and legends; names of threads are cut, numbers never."""
         second, long = 10**9, "a_name_of_this_length"

@@ -230,6 +230,7 @@ static struct lines_layout lay_out(struct lines_table *t, const struct shown_pat
                              .names = &t->names,
                              .place = 5,
                              .is_narrow = style->width && !paths->paths->is_full};
+    enum { NAMES = 32 }; /* with the library's */
     struct text_columns *c = &l.columns;
     time = time < 7 ? 7 : time;
     bool is_whole = !style->width, has_between = is_whole;
@@ -265,6 +266,8 @@ static struct lines_layout lay_out(struct lines_table *t, const struct shown_pat
         width = width > most && l.is_narrow ? most : width;
         l.place = width > l.place && width <= most ? width : l.place;
     }
+    /* A total is a time and a share of all, whose times stand in the first line. */
+    text_columns_fit(c, (const uint8_t[]){LINE_TOTAL}, 1, l.place + 4, NAMES);
     return l;
 }
 
@@ -364,6 +367,28 @@ static void put_rest(struct out *out, const struct lines_layout *l, const struct
     put_fields(out, l, fields, false);
 }
 
+/* One line, of which what is compiled needs the advice: [kernel], [vdso] and other profilers' ???
+ * are not. Only the first ones are named where rows have a width: a build runs dozens. */
+static void put_lineless(struct out *out, const struct lines_table *t, bool is_cut)
+{
+    enum { SHOWN = 4 };
+    size_t shown = is_cut && t->lineless_len > SHOWN + 1 ? SHOWN : t->lineless_len;
+    bool is_compiled = false;
+    for (size_t i = 0; i < t->lineless_len; i++) {
+        is_compiled |= !strchr("[?", *t->lineless[i]);
+        if (i >= shown)
+            continue;
+        out_str(out, i ? ", " : "no line numbers: ");
+        text_name(out, is_cut ? path_base_name(t->lineless[i]) : t->lineless[i]);
+    }
+    if (shown < t->lineless_len)
+        out_printf(out, " and %zu more", t->lineless_len - shown);
+    out_str(out, is_compiled ? " (compile with -g, or name the folder of the debug files: "
+                               "--debug-dir)"
+                             : "");
+    out_str(out, t->lineless_len ? "\n" : "");
+}
+
 /* Objects without line numbers are named first: their code is in rows without a line, and a reader
  * would look for lines in vain. Paths are shown shortened for the whole table or not at all. */
 void lines_text(struct out *out, const struct report_input *in)
@@ -378,14 +403,7 @@ void lines_text(struct out *out, const struct report_input *in)
     lines_gather_paths(&shown, t);
     struct lines_layout l = lay_out(t, &shown, &in->style);
     text_summary_brief(out, s);
-    for (size_t i = 0; i < t->lineless_len; i++) {
-        out_str(out, "no line numbers: ");
-        text_name(out, t->lineless[i]);
-        out_str(out,
-                !strchr("[?", *t->lineless[i]) /* [kernel], [vdso]; ??? of other profilers */
-                    ? " (compile it with -g, or name the folder of its debug file: --debug-dir)\n"
-                    : "\n");
-    }
+    put_lineless(out, t, in->style.width > 0);
     out_char(out, '\n');
     text_columns_head(out, &l.columns);
     out_printf(out, "%s%-*s  function\n", columns_used(&l) ? "  " : "", l.place, "line");

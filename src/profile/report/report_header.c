@@ -120,8 +120,10 @@ void text_function_behind(struct out *out, struct names *names, uint32_t functio
                           const struct text_style *style, int used)
 {
     struct name_parts p = head_name_parts_of(names, function, style);
-    int room = style->width - used - p.others;
-    room = room < NAME_ROOM ? NAME_ROOM : room;
+    /* Beside a library's name the row's width counts for more: its functions have short names. */
+    enum { LEAST_ROOM = 10 };
+    int room = style->width - used - p.others, least = p.object ? LEAST_ROOM : NAME_ROOM;
+    room = room < least ? least : room;
     if (style->width)
         head_text_within(out, p.shown, names->is_instance && names->is_instance[function], room);
     else
