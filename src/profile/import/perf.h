@@ -217,12 +217,11 @@ void perf_replay_record(struct perf_replay *p, struct bytes record);
 void perf_replay_finish(struct perf_replay *p, struct recording *out);
 
 /* A file's build-id, by the path under which it was mapped; a later one of a path replaces the
- * earlier one. Empty where none is known. */
+ * earlier one. */
 void perf_replay_build_id(struct perf_replay *p, const char *path, struct bytes id);
-struct bytes perf_replay_known_id(const struct perf_replay *p, const char *path);
 
-/* Lists the names of the kernel's code in the run, if this machine runs the kernel
- * that was recorded. */
-void perf_kernel_names(const struct perf_replay *p, struct recording *out);
+/* Lists the names of the kernel's code in the run, if this machine runs the kernel that was
+ * recorded, whose build-id is `id`; empty: it is not known. */
+void perf_kernel_names(const struct perf_replay *p, struct bytes id, struct recording *out);
 
 #endif

@@ -420,13 +420,12 @@ static bool kernel_is_release(const char *release)
 
 /* Build-ids decide whether this is the kernel that was recorded; without one, it must lie where
  * that one lay and have its release: kernels that are not moved about all lie at one place. */
-void perf_kernel_names(const struct perf_replay *p, struct recording *out)
+void perf_kernel_names(const struct perf_replay *p, struct bytes id, struct recording *out)
 {
     struct kernel_symbols s = {0};
     const struct perf_kernel *k = &p->kernel;
     bool is_here = k->is_told && !p->opens_no_files && kernel_is_sampled(out) && kernel_read(&s);
     uint64_t anchor = is_here ? kernel_address_of(&s, k->symbol) : 0, moved;
-    struct bytes id = perf_replay_known_id(p, "[kernel.kallsyms]");
     bool is_it = anchor && (id.len ? kernel_is_this(id)
                                    : anchor == k->anchor && kernel_is_release(k->release));
     for (uint32_t i = 0; is_it && i < out->objects.len; i++)

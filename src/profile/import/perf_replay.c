@@ -74,7 +74,8 @@ void perf_replay_build_id(struct perf_replay *p, const char *path, struct bytes 
     p->has_ids = true;
 }
 
-struct bytes perf_replay_known_id(const struct perf_replay *p, const char *path)
+/* Empty where none is known. */
+static struct bytes perf_replay_known_id(const struct perf_replay *p, const char *path)
 {
     uint32_t number = intern_find(&p->build_ids.paths, path, strlen(path));
     return number == INTERN_NONE ? (struct bytes){0} : p->build_ids.ids.at[number];
@@ -483,7 +484,7 @@ void perf_replay_finish(struct perf_replay *p, struct recording *out)
     if (!p->has_ids && p->taken)
         replay_lose(p, RECORDING_LOST_OTHER, NO_IDS, 1);
     collector_finish(p->collector, p->end_ns, out);
-    perf_kernel_names(p, out);
+    perf_kernel_names(p, perf_replay_known_id(p, "[kernel.kallsyms]"), out);
     if (out->symbols.len)
         qsort(out->symbols.at, out->symbols.len, sizeof *out->symbols.at, replay_by_place);
     bool user_only = p->kinds.all.len && p->kinds.all.at[0].excludes_kernel;
