@@ -195,6 +195,19 @@ class Width(unittest.TestCase):
         self.assertIn(", /nonexistent/lib/libnumber_6.so.6 (compile with -g,", wide)
         self.assertIn("total s", wide)
 
+    def test_paths_of_a_coverage_table(self):
+        """They lose their beginnings on a terminal alone."""
+        source = self.dir / ("a_folder_of_a_long_name/" * 4) / "name.c"
+        source.parent.mkdir(parents=True)
+        source.write_text("int a;\n")
+        path = source.relative_to(self.dir)
+        (self.dir / "all.info").write_text(f"SF:{path}\nFN:1,f\nFNDA:1,f\nDA:1,1\nend_of_record\n")
+        shown = on_terminal(["cover", "all.info"], 80, self.dir, PAGER="cat", TERM="dumb")[0].decode()
+        row = re.search(r"(?m)^.*/name\.c$", shown)[0]
+        self.assertEqual(len(row), 80, shown)
+        self.assertIn("  ...", row)
+        self.assertIn(f"  {path}\n", monarc("cover", "all.info", cwd=self.dir).stdout.decode())
+
     def test_waits_and_paths_fold(self):
         """Headings, what holders did and legends; names of threads are cut, numbers never."""
         second, long = 10**9, "a_name_of_this_length"

@@ -89,10 +89,22 @@ static void text_row(const struct page *p, const struct coverage_ratios *sums)
         text_ratio(p, &sums->conditions, "      ");
 }
 
-/* The last row is of all sources, also of those that a limit does not show. */
+/* The columns in front of a source, as text_row() prints them. */
+static int text_row_width(const struct page *p)
+{
+    return 6 + 2 + p->lines + 1 + p->lines + 2 + (p->has_unknown ? 9 : 0) +
+           (p->has_functions ? 10 : 0) + (p->has_regions ? 9 : 0) + (p->has_branches ? 9 : 0) +
+           (p->has_conditions ? 12 : 0) + 2;
+}
+
+/* The last row is of all sources, also of those that a limit does not show. On a terminal a path
+ * loses its beginning rather than that it goes on beyond the edge. */
 static void text_table(const struct page *p)
 {
+    enum { LEAST_PATH = 20 };
     const struct coverage_result *r = p->s->result;
+    int room = p->out->columns - text_row_width(p);
+    room = room < LEAST_PATH ? LEAST_PATH : room;
     out_printf(p->out, "%6s  %*s %*s  ", "lines%", p->lines, "missed", p->lines, "lines");
     if (p->has_unknown)
         out_printf(p->out, "%7s  ", "unknown");
@@ -109,7 +121,10 @@ static void text_table(const struct page *p)
         const struct result_source *s = &r->sources.at[p->ranking[i]];
         text_row(p, &s->sums);
         out_str(p->out, "  ");
-        text_name(p->out, s->path);
+        if (p->out->columns)
+            text_path_within(p->out, s->path, strlen(s->path), room);
+        else
+            text_name(p->out, s->path);
         out_char(p->out, '\n');
     }
     text_more(p->out, r->sources.len - p->shown, "source", NULL);
