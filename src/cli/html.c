@@ -621,7 +621,7 @@ static bool html_write_page(struct html_page *p, struct progress *progress, stru
         out_printf(out,
                    "The text of %zu source%s outside the project is not in the page: --source-dir "
                    "names folders to take, --all-sources takes all.\n",
-                   outside, outside == 1 ? "" : "s");
+                   outside, text_plural(outside));
     const struct html_data *base = p->data.base;
     return page_is_whole(p->page, false, e) && session_is_read(&p->data.session, e) &&
            (!base || session_is_read(&base->session, e)) &&

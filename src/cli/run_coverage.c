@@ -104,7 +104,7 @@ int run_with_coverage(const struct run_request *r, struct err *e)
         out_printf(&aside,
                    "monarc run: %" PRIu64 " counter file%s (.gcda) written from outside, %" PRIu64
                    " by libgcov itself\n",
-                   result.gcc_files, result.gcc_files == 1 ? "" : "s", result.gcc_written);
+                   result.gcc_files, text_plural(result.gcc_files), result.gcc_written);
     counters_tell_rest(&result, request.interval_ms, &aside);
     (void)!out_finish(&aside, "standard error", &ignored);
     out_deinit(&aside);

@@ -150,7 +150,7 @@ static const char *run_warnings(struct run_request *r, const struct session *s)
         list = arena_printf(&r->arena, "%s%s%s", list ? list : "", list ? ", " : "", symptom->name);
     }
     diagnosis_deinit(&d);
-    return len ? arena_printf(&r->arena, "\n%u warning%s: %s\n", len, len == 1 ? "" : "s", list)
+    return len ? arena_printf(&r->arena, "\n%u warning%s: %s\n", len, text_plural(len), list)
                : NULL;
 }
 

@@ -94,11 +94,11 @@ static void store_say(struct out *out, const struct store_run *run, const char *
     text_name(out, what);
     if (run->kind == STORE_COVERAGE)
         out_printf(out, ", %" PRIu64 " of %" PRIu64 " lines, %zu source%s\n", run->lines_hit,
-                   run->lines, run->len, run->len == 1 ? "" : "s");
+                   run->lines, run->len, text_plural(run->len));
     else {
         out_printf(out, ", %.3f ", run->is_time ? run->total / 1e9 : run->total);
         text_name(out, run->is_time ? "s" : run->event);
-        out_printf(out, " in %zu function%s\n", run->len, run->len == 1 ? "" : "s");
+        out_printf(out, " in %zu function%s\n", run->len, text_plural(run->len));
     }
 }
 

@@ -570,7 +570,7 @@ void object_pair_report_pairing(const struct object_pair *p, const char *notes,
     if (pairing->unmatched)
         problem_add(problems, PROBLEM_PARTIAL,
                     "%s: counts %" PRIu32 " function%s that %s does not have", counters,
-                    pairing->unmatched, pairing->unmatched == 1 ? "" : "s", notes);
+                    pairing->unmatched, text_plural(pairing->unmatched), notes);
 }
 
 /* One sentence for the file, however many functions there are: a build of thousands of files may

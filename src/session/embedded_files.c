@@ -287,7 +287,7 @@ bool embedded_files_write(struct bytes in, const char *name, const struct embedd
     }
     if (ok && r.objects.len)
         out_printf(out, "%s: coverage of %zu object%s\n", request->folder, r.objects.len,
-                   r.objects.len == 1 ? "" : "s");
+                   text_plural(r.objects.len));
     for (size_t i = 0; ok && i < r.left_out.len; i++)
         out_printf(out, "note: left out: %s\n", r.left_out.at[i]);
     if (ok && without_notes)

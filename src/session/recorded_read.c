@@ -395,7 +395,7 @@ static bool recorded_ranks_are_finished(const char *folder, char *const *ranks, 
            err_in(e, folder,
                   "holds %zu unfinished rank%s of %zu: the program still runs, or was killed; then "
                   "'monarc recover %s' completes %s",
-                  unfinished, unfinished == 1 ? "" : "s", len, folder,
+                  unfinished, text_plural(unfinished), len, folder,
                   unfinished == 1 ? "it" : "them");
 }
 

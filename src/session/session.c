@@ -415,7 +415,7 @@ static bool session_open_gmon(struct session *s, struct session_options *o, stru
             "calls of %s from outside may be counted as those of %s: glibc's recorder does not "
             "tell functions apart that begin in the same %d bytes (%" PRIu32 " such function%s)",
             s->functions.at[m.first].name, s->functions.at[m.into].name, MERGED_CALLS_BYTES,
-            m.functions, m.functions == 1 ? "" : "s");
+            m.functions, text_plural(m.functions));
     /* Functions that only the unwind tables separate have addresses for names. */
     double unnamed = 0;
     for (uint32_t i = 0; i < s->functions.len; i++)
@@ -432,7 +432,7 @@ static bool session_open_gmon(struct session *s, struct session_options *o, stru
             &s->arena,
             "%" PRIu64 " counter%s of 16 bits %s full, at 65535: %s code ran for longer than "
             "that, by an unknown amount",
-            full, full == 1 ? "" : "s", full == 1 ? "is" : "are", full == 1 ? "its" : "their");
+            full, text_plural(full), full == 1 ? "is" : "are", full == 1 ? "its" : "their");
     /* Bins that lie over several functions leave their shares uncertain. */
     const struct sharing *t = &s->sharing;
     sharing_of_functions(&s->sharing, &s->profile, &s->functions, &s->arena);

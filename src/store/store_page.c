@@ -148,7 +148,7 @@ static void plot_values(struct out *out, const struct trend_plot *p)
         svg_str(out, point->commit);
         out_printf(out, ", %s: %.*f +- %.*f, %" PRIu32 " run%s</title>", date, p->decimals + 2,
                    point->value, p->decimals + 2, point->error, point->runs,
-                   point->runs == 1 ? "" : "s");
+                   text_plural(point->runs));
         if (point->error > 0)
             out_printf(out, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>", x, x,
                        plot_y(p, point->value - point->error),
@@ -170,7 +170,7 @@ static void plot_values(struct out *out, const struct trend_plot *p)
 static void plot_said(struct out *out, const struct trend_plot *p)
 {
     size_t n = p->series->points.len;
-    out_printf(out, "<p class=\"dim\">%zu commit%s; in ", n, n == 1 ? "" : "s");
+    out_printf(out, "<p class=\"dim\">%zu commit%s; in ", n, text_plural(n));
     xml_text(out, p->series->unit);
     if (p->turns->noise > 0)
         out_printf(out, "; runs vary by %.1f %% beyond sampling error", 100 * p->turns->noise);

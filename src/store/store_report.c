@@ -151,8 +151,8 @@ static void store_series_head(struct out *out, const struct store_series *s)
     }
     out_str(out, ", in ");
     text_name(out, s->unit);
-    out_printf(out, ": %zu commit%s from %s to %s, %" PRIu64 " run%s\n", n, n == 1 ? "" : "s", from,
-               to, runs, runs == 1 ? "" : "s");
+    out_printf(out, ": %zu commit%s from %s to %s, %" PRIu64 " run%s\n", n, text_plural(n), from,
+               to, runs, text_plural(runs));
 }
 
 /* Members of the open object. The event and the unit are both there: seconds may be those of
@@ -415,9 +415,9 @@ static void diff_text(struct out *out, const struct store_diff *d, size_t limit)
     for (size_t i = 0; i < sizeof AMOUNTS; i++)
         text_column(&l, AMOUNTS[i], 10, store_decimals(d->unit, least));
     text_name(out, d->old);
-    out_printf(out, " (%" PRIu32 " run%s) and ", d->old_runs, d->old_runs == 1 ? "" : "s");
+    out_printf(out, " (%" PRIu32 " run%s) and ", d->old_runs, text_plural(d->old_runs));
     text_name(out, d->new);
-    out_printf(out, " (%" PRIu32 " run%s), means in ", d->new_runs, d->new_runs == 1 ? "" : "s");
+    out_printf(out, " (%" PRIu32 " run%s), means in ", d->new_runs, text_plural(d->new_runs));
     text_name(out, d->unit);
     out_str(out, "; * beyond three standard errors\n");
     text_columns_head(out, &l);

@@ -118,7 +118,7 @@ static void verdict_summary(struct verdict *v, const struct rules *rules, enum r
     if (without)
         more = arena_printf(&v->arena, "; %" PRIu32 " not in the baseline", without);
     c.message = arena_printf(&v->arena, "%" PRIu32 " function%s judged%s", judged,
-                             judged == 1 ? "" : "s", more);
+                             text_plural(judged), more);
     verdict_add(v, &c);
 }
 
@@ -464,7 +464,7 @@ void verdict_coverage(struct verdict *v, const struct rules *rules, const struct
         v, &(struct verdict_case){.status = CASE_PASSED,
                                   .rule = rule_names[RULE_COVERAGE],
                                   .message = arena_printf(&v->arena, "%" PRIu32 " source%s judged",
-                                                          judged, judged == 1 ? "" : "s"),
+                                                          judged, text_plural(judged)),
                                   .chance = -1});
 }
 

@@ -364,9 +364,9 @@ void trace_info_text(struct out *out, const struct trace_info *file, bool is_fir
     out_str(out, is_first ? "" : "\n");
     text_name(out, file->name);
     out_printf(out, ": %s, %" PRIu64 " bytes\n", file->title, file->size_bytes);
-    out_printf(out, "  %" PRIu32 " source%s", totals.sources, totals.sources == 1 ? "" : "s");
+    out_printf(out, "  %" PRIu32 " source%s", totals.sources, text_plural(totals.sources));
     if (totals.tests)
-        out_printf(out, ", %" PRIu32 " named test%s", totals.tests, totals.tests == 1 ? "" : "s");
+        out_printf(out, ", %" PRIu32 " named test%s", totals.tests, text_plural(totals.tests));
     out_char(out, '\n');
     for (size_t i = 0; i < TOTALS; i++)
         if (totals.at[i].all)
@@ -531,9 +531,9 @@ static void llvm_values_print(struct out *out, const struct llvm_profile *p,
         if (!t->sites[kind])
             continue;
         out_printf(out, "  values: %" PRIu64 " ", t->sites[kind]);
-        out_printf(out, VALUE_WORDS[kind].sites, t->sites[kind] == 1 ? "" : "s");
+        out_printf(out, VALUE_WORDS[kind].sites, text_plural(t->sites[kind]));
         out_printf(out, " with %" PRIu64 " %s%s\n", t->values[kind], VALUE_WORDS[kind].values,
-                   t->values[kind] == 1 ? "" : "s");
+                   text_plural(t->values[kind]));
     }
     for (struct site_walk w = {0}; next_site(p, &w);) {
         if (!w.site->len || ++sites > MOST_SITES)

@@ -117,7 +117,7 @@ void change_text(struct out *out, const struct change_report *r)
     out_str(out, "Old      "), text_name(out, r->old);
     out_str(out, "\nNew      "), text_name(out, r->new);
     out_printf(out, "\nChanged  %zu of %zu source%s\n\n", changed, c->sources.len,
-               c->sources.len == 1 ? "" : "s");
+               text_plural(c->sources.len));
     out_printf(out, "%-10s%7s%7s %8s\n", "", "old %", "new %", "change");
     change_sum(out, "lines", &o->lines, &n->lines);
     change_sum(out, "functions", &o->functions, &n->functions);
@@ -284,7 +284,7 @@ void change_markdown(struct out *out, const struct change_report *r)
     const struct coverage_change *c = r->change;
     size_t changed = change_count(c), shown = 0, limit = r->limit ? r->limit : SHOWN;
     out_printf(out, "## Coverage: %zu of %zu source%s changed\n\n", changed, c->sources.len,
-               c->sources.len == 1 ? "" : "s");
+               text_plural(c->sources.len));
     out_str(out, "| | old % | new % | change | lines |\n|---|--:|--:|--:|---|\n");
     markdown_sum(out, "lines", &c->old_sums.lines, &c->new_sums.lines);
     markdown_sum(out, "functions", &c->old_sums.functions, &c->new_sums.functions);

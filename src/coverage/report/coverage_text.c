@@ -129,7 +129,7 @@ static void text_table(const struct page *p)
     }
     text_more(p->out, r->sources.len - p->shown, "source", NULL);
     text_row(p, &r->sums);
-    out_printf(p->out, "  [all of %zu source%s]\n", r->sources.len, r->sources.len == 1 ? "" : "s");
+    out_printf(p->out, "  [all of %zu source%s]\n", r->sources.len, text_plural(r->sources.len));
 }
 
 static void text_sentence(void *context, const char *text)
@@ -863,7 +863,7 @@ static void sources(struct out *out, const struct coverage_report *s,
     size_t limit = style->limit ? style->limit : SHOWN;
     size_t shown = r->sources.len < limit ? r->sources.len : limit;
     out_printf(out, "<details><summary>%zu source%s</summary>\n\n", r->sources.len,
-               r->sources.len == 1 ? "" : "s");
+               text_plural(r->sources.len));
     out_str(out, "| source | lines | functions | branches |\n|---|--:|--:|--:|\n");
     for (size_t i = 0; i < shown; i++) {
         const struct result_source *source = &r->sources.at[ranking[i]];

@@ -193,9 +193,9 @@ static bool add_file(const struct gprof_options *o, const struct format_hint *hi
         unsigned long long histograms = file.histogram_records, arcs = file.arc_records,
                            blocks = file.block_records;
         out_printf(out, "File `%s' (version %u) contains:\n", path, input->version);
-        out_printf(out, "\t%llu histogram record%s\n", histograms, histograms == 1 ? "" : "s");
-        out_printf(out, "\t%llu call-graph record%s\n", arcs, arcs == 1 ? "" : "s");
-        out_printf(out, "\t%llu basic-block count record%s\n", blocks, blocks == 1 ? "" : "s");
+        out_printf(out, "\t%llu histogram record%s\n", histograms, text_plural(histograms));
+        out_printf(out, "\t%llu call-graph record%s\n", arcs, text_plural(arcs));
+        out_printf(out, "\t%llu basic-block count record%s\n", blocks, text_plural(blocks));
     }
     profile_deinit(&file);
     return ok;

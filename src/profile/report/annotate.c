@@ -392,7 +392,7 @@ void annotate_text(struct out *out, const struct report_input *in)
     text_summary_brief(out, t->summary);
     if (t->source->has_blocks)
         out_printf(out, "Blocks   %zu in %" PRIu32 " function%s\n", t->source->blocks.len,
-                   t->source->instrumented, t->source->instrumented == 1 ? "" : "s");
+                   t->source->instrumented, text_plural(t->source->instrumented));
     for (size_t i = 0; i < t->files.len; i++)
         annotate_print_file(out, t, &t->files.at[i], &layout, names);
     if (!t->files.len)

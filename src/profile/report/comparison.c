@@ -55,7 +55,7 @@ void comparison_side_text(struct out *out, const struct run_set *s)
     text_name(out, s->profiles.len ? s->profiles.at[0] : s->program);
     if (s->profiles.len > 1)
         out_printf(out, " and %zu more", s->profiles.len - 1);
-    out_printf(out, ", %" PRIu32 " run%s", s->runs, s->runs == 1 ? "" : "s");
+    out_printf(out, ", %" PRIu32 " run%s", s->runs, text_plural(s->runs));
     if (s->has_samples)
         out_printf(out, ", %.0f samples", s->samples);
     if (s->has_calls)
@@ -73,7 +73,7 @@ void comparison_sum_text(struct out *out, const struct comparison *c)
      */
     uint32_t all = c->len + c->unchanged + c->limited;
     out_printf(out, "%" PRIu32 " of %" PRIu32 " %s%s", c->changed, all, comparison_row_word(c),
-               all == 1 ? "" : "s");
+               text_plural(all));
     const char *before = ": ";
     if (c->compares_samples) {
         const char *what = c->by_share ? "share" : "time";

@@ -296,7 +296,7 @@ static void comparison_rests(struct out *out, const struct comparison *c)
     const char *word = comparison_row_word(c);
     if (c->unchanged)
         out_printf(out, "[%" PRIu32 " %s%s without a change, not shown]\n", c->unchanged, word,
-                   c->unchanged == 1 ? "" : "s");
+                   text_plural(c->unchanged));
     text_more(out, c->limited, word, NULL);
     if (!c->len) /* no row has a star */
         return;

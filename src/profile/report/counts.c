@@ -327,7 +327,7 @@ void counts_text(struct out *out, const struct report_input *in)
     out_printf(out,
                "Blocks   %" PRIu64 " in %" PRIu32 " function%s: %" PRIu64
                " executed (%.2f %%), %" PRIu64 " never\n",
-               t.blocks, s->instrumented, s->instrumented == 1 ? "" : "s", t.blocks_executed,
+               t.blocks, s->instrumented, text_plural(s->instrumented), t.blocks_executed,
                counts_percent(t.blocks_executed, t.blocks), t.blocks - t.blocks_executed);
     out_printf(out, "         %" PRIu64 " executions in all\n", t.executions);
     out_printf(out,
@@ -337,7 +337,7 @@ void counts_text(struct out *out, const struct report_input *in)
                t.lines - t.lines_executed);
     if (no_line)
         out_printf(out, "Note     %" PRIu64 " block%s in code without line numbers\n", no_line,
-                   no_line == 1 ? "" : "s");
+                   text_plural(no_line));
     if (rules->has_blocks || !rules->only_never)
         put_table(out, in);
     if (!rules->has_blocks)

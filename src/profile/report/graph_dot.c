@@ -205,7 +205,7 @@ static void dot_other_members(struct dot *d, uint32_t cycle)
         out_printf(d->out,
                    " n%" PRIu32 " [label=\"%" PRIu32 " more function%s\", style=\"dashed\", "
                    "tooltip=\"members of cycle %" PRIu32 " that have no box of their own\"];",
-                   cycle, n, n == 1 ? "" : "s", d->table->graph->nodes[cycle].cycle);
+                   cycle, n, text_plural(n), d->table->graph->nodes[cycle].cycle);
 }
 
 /* A cycle without any member among the boxes has no frame. The box of the other members is inside,

@@ -518,7 +518,7 @@ static void put_lock(struct out *out, const struct locks *t, const struct lock *
         out_printf(out, "%.3f s, not inspected", seconds(lock->ns));
     else if (lock->waiters_len || !lock->transfers_len)
         out_printf(out, "%.3f s in %" PRIu64 " wait%s%s%s", seconds(lock->ns), lock->waits,
-                   lock->waits == 1 ? "" : "s", lock->is_shared ? ", between processes" : "",
+                   text_plural(lock->waits), lock->is_shared ? ", between processes" : "",
                    lock->transfers_len ? "; " : "");
     put_bytes(out, lock->read, lock->disk_read, lock->written, lock->read_error,
               lock->written_error);

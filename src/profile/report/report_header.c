@@ -231,7 +231,7 @@ static void head_text_calls(struct out *out, const struct summary *s)
     if (!s->arcs)
         return;
     out_printf(out, "Calls    %" PRIu64 " along %" PRIu64 " arc%s\n", s->calls, s->arcs,
-               s->arcs == 1 ? "" : "s");
+               text_plural(s->arcs));
     if (s->unknown_callers)
         out_printf(out, "         %" PRIu64 " of them from no function of the program\n",
                    s->unknown_callers);
