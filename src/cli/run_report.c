@@ -8,7 +8,6 @@
 #include "profile/analysis/diagnosis.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -17,44 +16,26 @@
 
 /* --- where recording is refused --------------------------------------------------------------- */
 
-/* The number in a file of /proc, after `key` if there is one; -1: not to be had. Only small files:
- * bytes beyond 4095 are ignored. */
-static int proc_number(const char *path, const char *key)
-{
-    char text[4096];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    if (len <= 0)
-        return -1;
-    text[len] = '\0';
-    const char *at = key ? strstr(text, key) : text;
-    return at ? atoi(at + (key ? strlen(key) : 0)) : -1;
-}
-
 /* Why both ways are refused, and what would open one of them. Up to 2, perf_event_paranoid leaves
- * user code to all users. A container is recognised by its seccomp filter (mode 2 in
- * /proc/self/status): there the remedy is outside. perf_event_paranoid above 2 is Debian's and
+ * user code to all users. A container is recognised by its seccomp filter: there the
+ * remedy is outside. perf_event_paranoid above 2 is Debian's and
  * Android's addition to the kernel. Of ptrace_scope, 1 permits children, which is what a recorded
  * program is. */
 static void run_say_refusal(struct out *out, int perf)
 {
-    enum { FILTER = 2, USER_CODE = 2, OWN_CHILDREN = 1 };
+    enum { USER_CODE = 2, OWN_CHILDREN = 1 };
     static const char AS_ROOT[] = "as root, or after 'setcap cap_perfmon=ep' on monarc, it is "
                                   "recorded";
-    int paranoid = proc_number("/proc/sys/kernel/perf_event_paranoid", NULL);
-    int scope = proc_number("/proc/sys/kernel/yama/ptrace_scope", NULL);
-    bool is_filtered = proc_number("/proc/self/status", "\nSeccomp:") == FILTER;
+    long paranoid = proc_setting("perf_event_paranoid"), scope = proc_setting("yama/ptrace_scope");
     out_printf(out, "perf events are refused (%s", strerror(perf));
     if (paranoid > USER_CODE)
-        out_printf(out, "; kernel.perf_event_paranoid is %d", paranoid);
+        out_printf(out, "; kernel.perf_event_paranoid is %ld", paranoid);
     out_str(out, "), and so is ptrace");
-    if (is_filtered)
+    if (proc_has_filter(getpid()))
         out_str(out, ", by a seccomp filter, as containers have: start the container with "
                      "--cap-add PERFMON or --cap-add SYS_PTRACE");
     else if (scope > OWN_CHILDREN)
-        out_printf(out, " (kernel.yama.ptrace_scope is %d): %s", scope, AS_ROOT);
+        out_printf(out, " (kernel.yama.ptrace_scope is %ld): %s", scope, AS_ROOT);
     else
         out_printf(out, ": %s", AS_ROOT);
 }

@@ -4,6 +4,7 @@
 #include "record/proc_threads.h"
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "profile/model/recording.h"
 
 #include <dirent.h>
@@ -341,6 +342,13 @@ bool proc_has_filter(pid_t tid)
         return false;
     const char *mode = proc_status_value(text, "\nSeccomp:");
     return mode && strtol(mode, NULL, 10) != 0;
+}
+
+long proc_setting(const char *name)
+{
+    char path[PATH_BYTES], line[32];
+    snprintf(path, sizeof path, "/proc/sys/kernel/%s", name);
+    return file_first_line(path, line, sizeof line) ? strtol(line, NULL, 10) : -1;
 }
 
 bool proc_is_foreign(pid_t pid)

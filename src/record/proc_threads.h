@@ -96,6 +96,9 @@ bool proc_has_signal(pid_t tid);
 /* Whether a filter of system calls is installed (seccomp). */
 bool proc_has_filter(pid_t tid);
 
+/* A number of /proc/sys/kernel, by its name there; -1: it cannot be read. */
+long proc_setting(const char *name);
+
 /* The CPU time of all threads of a process, ended ones included; 0 if it is gone. */
 uint64_t proc_process_cpu(pid_t pid);
 

@@ -21,6 +21,7 @@
 #include "record/perf/events.h"
 
 #include "record/perf/events_private.h"
+#include "record/proc_threads.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -341,18 +342,11 @@ static int probe_open(struct perf_event_attr attr, bool is_cpu_wide)
     return 0;
 }
 
-/* A number of /proc/sys/kernel; -1: it is not there. */
-static long probe_setting(const char *path)
-{
-    char text[EVENT_FILE_BYTES];
-    return event_file(path, text) ? strtol(text, NULL, 10) : -1;
-}
-
 /* paranoid 2 lets user code be seen, 3 (Debian's) nothing; whom a lower one refuses is in a
  * container. */
 static bool probe_refused(const struct event_choice *c, struct err *e)
 {
-    long paranoid = probe_setting("/proc/sys/kernel/perf_event_paranoid");
+    long paranoid = proc_setting("perf_event_paranoid");
     if (c->type == PERF_TYPE_TRACEPOINT || paranoid > 1)
         return err_set(e,
                        "event \"%s\" is not permitted%s: `sudo setcap cap_perfmon=ep \"$(command "
@@ -367,7 +361,7 @@ static bool probe_refused(const struct event_choice *c, struct err *e)
 /* EINVAL has more than one reason. */
 static bool probe_invalid(const struct event_choice *c, struct perf_event_attr attr, struct err *e)
 {
-    long most = probe_setting("/proc/sys/kernel/perf_event_max_sample_rate");
+    long most = proc_setting("perf_event_max_sample_rate");
     struct perf_event_attr counting = attr;
     counting.freq = 0;
     counting.sample_period = 0;
