@@ -704,6 +704,11 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
                           (1, 1, run.node((0, MAIN), (1, READ)), 0, 1, 1_000_000, 0)]
         table = self.table("waits", "--files", "-f", "work", run.write(self.dir / "bytes.monarc"))
         self.assertEqual([(row["waits"], row["read_bytes"]) for row in table["rows"]], [(6, 5_000_000)])
+        run = made_run()
+        first = run.wait([(0, MAIN), (1, FUTEX)], 0, waits=1)
+        run.wait([(0, MAIN), (1, FUTEX)], 0, first, thread=0, doing=CIRCLE, ns=MS)
+        text = self.text("waits", "-f", "main", run.write(self.dir / "circle.monarc"))
+        self.assertIn("\nDeadlock mutex g_cache_lock: its holder waits in a circle\n", text)
         done = monarc("waits", "-f", "alpa", self.folder)
         self.assertEqual((done.returncode, done.stdout), (2, b""))
         self.assertRegex(done.stderr.decode(), r"has no function 'alpa'; did you mean 'alpha'\?\n$")

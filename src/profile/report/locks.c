@@ -577,16 +577,20 @@ static void put_deadlocks(struct out *out, const struct locks *t)
 {
     for (uint32_t number = 1; number <= t->deadlocks; number++) {
         const char *before = "Deadlock ";
+        size_t shown = 0;
         for (size_t i = 0; i < t->len; i++) {
             const struct lock *lock = &t->rows[i];
             if (lock->deadlock != number)
                 continue;
             out_str(out, before);
             before = ", ";
+            shown++;
             put_lock_name(out, t, lock);
         }
-        if (*before == ',')
-            out_str(out, ": their holders wait for each other\n");
+        /* One alone: a thread waits for itself, or for what --function leaves out. */
+        if (shown)
+            out_str(out, shown == 1 ? ": its holder waits in a circle\n"
+                                    : ": their holders wait for each other\n");
     }
 }
 
