@@ -652,6 +652,20 @@ class WhatIf(Job):
         cause, (low, high) = self.handed(*range(140, 480, 40), 500, call=POLL, after=-100)
         self.assertTrue(low <= 0.75 and high >= 0.98, (low, high))  # who ended the last is a guess
 
+    def test_naps_that_ptrace_does_not_see(self):
+        """The clock of a thread says that it hardly ran: it is no work, and what ended its naps is unknown."""
+        for cpu, is_open in (2, True), (10, False):
+            self.setUp()
+            self.job.facts["method"] = 3
+            one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 800)
+            self.samples = [(slice, one, MAIN, cpu) for slice in range(80)]
+            self.runs(two, 0, 800, FACT)
+            self.waits(two, 799, 800, SLEEP)
+            self.runs(one, 800, 1000)
+            self.finish()
+            low, high = self.what_if("fact=2x")[1]
+            self.assertEqual((low < 0.65, high > 0.98), (is_open, True), (cpu, low, high))
+
     def test_threads_that_idle_until_the_end(self):
         """Their timers do not hold up the process, whose end wakes and ends them."""
         def high(end):

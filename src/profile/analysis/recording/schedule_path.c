@@ -148,22 +148,26 @@ static void row_cpu(struct schedule_row *row, double ns, void *context)
 
 /* What a thread that runs was off a CPU: in waits too short to be kept, or that were lost. Of each
  * lane alone, as one such wait is next to nothing, and so is what switching takes. Where switches
- * were not reported, samples say it; and the job begins with the recorder's own work. */
+ * were not reported, samples say it, of the lane as a whole, as they may be late; and the job
+ * begins with the recorder's own work. */
 static void lane_off(struct schedule *s, const struct schedule_lane *l)
 {
     static const double LEAST_NS = 4e6, PART = 0.05, PART_BY_SAMPLES = 0.1;
-    double all = 0, sum = 0, part = s->has_waits ? PART : PART_BY_SAMPLES;
+    bool by_samples = !s->has_waits || !s->recording->turns.len;
+    bool is_known = s->has_ran || s->recording->method == RECORDING_METHOD_PTRACE;
+    double all = 0, sum = 0, whole = 0, part = by_samples ? PART_BY_SAMPLES : PART;
     for (uint32_t i = l->first; i < l->first + l->len; i++) {
         struct schedule_point *p = &s->points[i];
         bool is_start = i == l->first && !l->main, is_last = i + 1 == l->first + l->len;
         double lasts = is_last ? 0 : (double)(s->points[i + 1].at_ns - p->at_ns);
-        bool counts = p->state == SCHEDULE_RUNS && !is_start && s->has_ran && s->lanes_len > 1;
+        bool counts = p->state == SCHEDULE_RUNS && !is_start && is_known && s->lanes_len > 1;
+        whole += counts ? lasts + p->off_ns : 0;
         p->off_ns = counts ? fmin(fmax(0, lasts + p->off_ns), lasts) : 0;
         all += counts ? lasts : 0;
         sum += p->off_ns;
     }
     for (uint32_t i = l->first; i < l->first + l->len; i++)
-        s->points[i].off_ns *= sum >= fmax(LEAST_NS, part * all);
+        s->points[i].off_ns *= fmin(sum, by_samples ? whole : sum) >= fmax(LEAST_NS, part * all);
 }
 
 /* All stretches in which a thread runs. */
