@@ -149,34 +149,48 @@ static void end_by_limit(struct made_wait *w)
     w->why = SCHEDULE_UNKNOWN;
 }
 
-/* Where nothing says what ended waits at a place: if most of those that lasted longest lasted one
- * round time, that is a limit of time, which ended them, and the thread asks again and again. If
- * another thread did it after equal pieces of work, to count them as polls only widens the bounds.
- */
-static void limit_place(struct making *m, const uint32_t *waits, size_t len)
+/* The limit that most of the longest of these lengths, in order, ran into: LEAST of them and more.
+ * 0: none. */
+static uint64_t limit_among(const uint64_t *lengths, size_t len)
 {
     enum { LEAST = 3 };
-    uint64_t *lengths = ARENA_NEW(&m->scratch, uint64_t, len + 1), best_ns = 0;
-    size_t n = 0, most = 0;
+    uint64_t best_ns = 0;
+    size_t most = 0;
+    for (size_t i = 0, end = 0; i < len; i++) {
+        uint64_t limit_ns = limit_of(lengths[i]);
+        while (end < len && lengths[end] <= limit_ns + MS / 2)
+            end++;
+        if (limit_ns && end >= i + LEAST && end - i > most && 2 * (end - i) >= len - i) {
+            most = end - i;
+            best_ns = limit_ns;
+        }
+    }
+    return best_ns;
+}
+
+/* On a busy machine it may have lasted longer. */
+static bool wait_reaches(const struct made_wait *w, uint64_t limit_ns)
+{
+    return limit_ns && wait_length(w) + wait_length(w) / 100 >= limit_ns;
+}
+
+/* Where nothing says what ended waits at a place, a limit of time did that most of them ran into:
+ * the thread asks again and again. If another thread did it after equal pieces of work, to count
+ * them as polls only widens the bounds. */
+static void limit_place(struct making *m, const uint32_t *waits, size_t len)
+{
+    uint64_t *lengths = ARENA_NEW(&m->scratch, uint64_t, len + 1);
+    size_t n = 0;
     for (size_t i = 0; i < len; i++) {
         const struct made_wait *w = &m->waits.at[waits[i]];
         if (w->why != SCHEDULE_INFERRED && (w->kind == WAIT_THREAD || w->kind == WAIT_POLL))
             lengths[n++] = wait_length(w);
     }
     qsort(lengths, n, sizeof *lengths, lengths_in_order);
-    for (size_t i = 0, end = 0; i < n; i++) {
-        uint64_t limit_ns = limit_of(lengths[i]);
-        while (end < n && lengths[end] <= limit_ns + MS / 2)
-            end++;
-        if (limit_ns && end >= i + LEAST && end - i > most && 2 * (end - i) >= n - i) {
-            most = end - i;
-            best_ns = limit_ns;
-        }
-    }
-    for (size_t i = 0; i < len && most; i++) {
+    uint64_t limit_ns = limit_among(lengths, n);
+    for (size_t i = 0; i < len; i++) {
         struct made_wait *w = &m->waits.at[waits[i]];
-        uint64_t ns = wait_length(w);
-        if (w->why != SCHEDULE_INFERRED && ns + ns / 100 >= best_ns)
+        if (w->why != SCHEDULE_INFERRED && wait_reaches(w, limit_ns))
             end_by_limit(w);
     }
 }
@@ -207,40 +221,54 @@ static void find_beginnings(struct making *m)
     }
 }
 
-/* A time limit ends many calls, of which few or none are reported as ended so: timers run on any
- * processor. Where all that are known lasted equally long, that is the limit of the calls at that
- * place, which has ended all that lasted as long; and where none is known, but all that no thread
- * of the job has ended lasted equally long. Of one or two a round time says as much. */
-void schedule_find_limits(struct making *m)
+/* The same for calls at a place where some ends by a time limit are reported: timers run on any
+ * processor. If these lasted equally long, that is the limit of all; of one or two a round time
+ * says as much. False: none is reported. */
+static bool limit_reported(const struct making *m, const uint32_t *waits, size_t len,
+                           uint64_t *limit_ns)
 {
     enum { LEAST = 3, PART = 20 };
-    enum pass { REPORTED, OTHERS, DECIDE, PASSES };
-    struct limit {
-        uint64_t least_ns, most_ns, calls;
-        bool is_reported;
-    } *limits = ARENA_NEW(&m->scratch, struct limit, m->r->nodes.len + 1);
-    for (enum pass pass = REPORTED; pass < PASSES; pass++)
-        for (size_t i = 0; i < m->waits.len; i++) {
-            struct made_wait *w = &m->waits.at[i];
-            if (w->kind != WAIT_POLL || w->node == RECORDING_NONE)
-                continue;
-            struct limit *l = &limits[w->node];
-            bool is_reported = w->woken == RECORDING_WAKER_INTERRUPT && w->woke_ns > w->from_ns;
-            bool is_other = w->woken == RECORDING_WAKER_UNKNOWN;
-            uint64_t lasted_ns = (is_reported ? w->woke_ns : w->to_ns) - w->from_ns;
-            if (pass == REPORTED ? is_reported : pass == OTHERS && is_other && !l->is_reported) {
-                l->is_reported |= is_reported;
-                l->least_ns = !l->calls || lasted_ns < l->least_ns ? lasted_ns : l->least_ns;
-                l->most_ns = lasted_ns > l->most_ns ? lasted_ns : l->most_ns;
-                l->calls++;
-            } else if (pass == DECIDE && is_other && l->calls) {
-                bool is_one = l->most_ns - l->least_ns <= l->most_ns / PART;
-                bool is_round = l->is_reported && limit_of(l->least_ns) &&
-                                limit_of(lasted_ns) == limit_of(l->least_ns);
-                if (is_one && (l->calls >= LEAST ? lasted_ns >= l->least_ns : is_round))
-                    w->woken = RECORDING_WAKER_INTERRUPT;
-            }
-        }
+    uint64_t least_ns = UINT64_MAX, most_ns = 0, calls = 0;
+    for (size_t i = 0; i < len; i++) {
+        const struct made_wait *w = &m->waits.at[waits[i]];
+        if (w->woken != RECORDING_WAKER_INTERRUPT || w->woke_ns <= w->from_ns)
+            continue;
+        uint64_t ns = w->woke_ns - w->from_ns;
+        least_ns = ns < least_ns ? ns : least_ns;
+        most_ns = ns > most_ns ? ns : most_ns;
+        calls++;
+    }
+    bool is_one = calls && most_ns - least_ns <= most_ns / PART;
+    *limit_ns = !is_one ? 0 : calls >= LEAST ? least_ns : limit_of(least_ns);
+    return calls > 0;
+}
+
+/* Limits of calls where wakers are reported: what no thread of the job has ended. */
+void schedule_find_limits(struct making *m)
+{
+    uint32_t *order = ARENA_NEW(&m->scratch, uint32_t, m->waits.len + 1);
+    uint64_t *lengths = ARENA_NEW(&m->scratch, uint64_t, m->waits.len + 1);
+    size_t len = 0;
+    for (uint32_t i = 0; i < m->waits.len; i++) {
+        const struct made_wait *w = &m->waits.at[i];
+        if (w->kind == WAIT_POLL && w->node != RECORDING_NONE &&
+            w->woken <= RECORDING_WAKER_INTERRUPT)
+            order[len++] = i;
+    }
+    qsort_r(order, len, sizeof *order, waits_by_place, m);
+    for (size_t i = 0, end; i < len; i = end) {
+        size_t n = 0;
+        for (end = i; end < len && !waits_by_place(&order[i], &order[end], m); end++)
+            if (m->waits.at[order[end]].woken == RECORDING_WAKER_UNKNOWN)
+                lengths[n++] = wait_length(&m->waits.at[order[end]]);
+        qsort(lengths, n, sizeof *lengths, lengths_in_order);
+        uint64_t limit_ns;
+        if (!limit_reported(m, order + i, end - i, &limit_ns))
+            limit_ns = limit_among(lengths, n);
+        for (size_t k = i; k < end; k++)
+            if (wait_reaches(&m->waits.at[order[k]], limit_ns))
+                m->waits.at[order[k]].woken = RECORDING_WAKER_INTERRUPT;
+    }
 }
 
 /* --- both ------------------------------------------------------------------------------------ */
