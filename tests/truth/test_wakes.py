@@ -55,9 +55,10 @@ class Wakes(Time, unittest.TestCase):
         worker = next(t for t in path["threads"] if t["name"] == "worker")
         told = worker["path_time"] + path["path"]["unknown_time"] + path["path"]["polled_time"]
         waited, worked = truths["wait", "all"], truths["self", "work"]
+        said = [tuple(step.values()) for step in path["steps"]], path["path"]
         with sequential.scattering():
             # Who naps needs a CPU for that, too.
-            self.assertGreater(told, (0.6 if way == "short" else 0.95) * waited - 0.02)
+            self.assertGreater(told, (0.6 if way == "short" else 0.95) * waited - 0.02, said)
             self.assertLess(wall["low"], wall["before"] - 0.5 * worked + 0.02 * waited)
             self.assertGreater(wall["high"], wall["before"] - 0.5 * worked - 0.02 * waited)
         is_reported = recorder == "perf" and path["path"]["wakers_recorded"] and {**WAYS, **MORE}[way]
