@@ -513,17 +513,6 @@ struct checking {
     struct err why;
 };
 
-/* In a heap that is thrown away: handles that are only read must not change. */
-static enum heap_outcome counters_run_aside(const struct monarc_counters *c, bool (*work)(void *),
-                                            void *context)
-{
-    struct heap scratch;
-    heap_init(&scratch, &c->heap.memory);
-    enum heap_outcome outcome = heap_run(&scratch, work, context);
-    heap_release(&scratch);
-    return outcome;
-}
-
 /* By its name in quotes, or by its number where neither file names it. */
 struct shown_function {
     char text[64];
@@ -595,7 +584,7 @@ bool monarc_counters_check(const struct monarc_counters *c, const struct monarc_
                            struct monarc_error *e)
 {
     struct checking k = {.with = {&c->counters}, .notes = &notes->notes};
-    return call_result(counters_run_aside(c, counters_check_pair, &k), MONARC_UNFIT, &k.why, e);
+    return call_result(heap_run_aside(&c->heap, counters_check_pair, &k), MONARC_UNFIT, &k.why, e);
 }
 
 /* The sum of some, or false if they do not fit. */
@@ -633,5 +622,5 @@ bool monarc_counters_check_laws(const struct monarc_counters *a, const struct mo
                                 const struct monarc_counters *c, struct monarc_error *e)
 {
     struct checking k = {.with = {&a->counters, &b->counters, &c->counters}};
-    return call_result(counters_run_aside(a, counters_check_laws, &k), MONARC_UNFIT, &k.why, e);
+    return call_result(heap_run_aside(&a->heap, counters_check_laws, &k), MONARC_UNFIT, &k.why, e);
 }

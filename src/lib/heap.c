@@ -195,3 +195,12 @@ void memory_free(void *at)
 {
     heap_give(at);
 }
+
+enum heap_outcome heap_run_aside(const struct heap *h, bool (*work)(void *context), void *context)
+{
+    struct heap scratch;
+    heap_init(&scratch, &h->memory);
+    enum heap_outcome outcome = heap_run(&scratch, work, context);
+    heap_release(&scratch);
+    return outcome;
+}

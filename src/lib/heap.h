@@ -50,4 +50,8 @@ enum heap_outcome { HEAP_TRUE, HEAP_FALSE, HEAP_EXHAUSTED };
  * was allocated. Variables that `work` changed are those of `context`. */
 enum heap_outcome heap_run(struct heap *h, bool (*work)(void *context), void *context);
 
+/* The same in a heap that is thrown away, of the memory that `h` has: for work on handles that do
+ * not change. */
+enum heap_outcome heap_run_aside(const struct heap *h, bool (*work)(void *context), void *context);
+
 #endif

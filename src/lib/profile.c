@@ -578,17 +578,6 @@ bool monarc_profile_normalize(struct monarc_profile *p, struct monarc_error *e)
     return call_result(outcome, MONARC_UNFIT, &m.why, e);
 }
 
-/* In a heap of its own, which is thrown away. */
-static enum heap_outcome change_run_aside(const struct monarc_profile *p, bool (*work)(void *),
-                                          void *context)
-{
-    struct heap scratch;
-    heap_init(&scratch, &p->heap.memory);
-    enum heap_outcome outcome = heap_run(&scratch, work, context);
-    heap_release(&scratch);
-    return outcome;
-}
-
 /* In the heap of the call. */
 static struct profile change_copied_normalized(const struct profile *p)
 {
@@ -622,7 +611,7 @@ bool monarc_profile_is_same(const struct monarc_profile *a, const struct monarc_
                             struct monarc_error *e)
 {
     struct merging m = {.with = {&a->merger.sum, &b->merger.sum}};
-    enum heap_outcome outcome = change_run_aside(a, change_compare, &m);
+    enum heap_outcome outcome = heap_run_aside(&a->heap, change_compare, &m);
     if (!call_result(outcome, MONARC_UNFIT, &m.why, e))
         return false;
     return m.is_same || call_fail(e, MONARC_OK, "the two hold different measurements");
@@ -640,7 +629,7 @@ bool monarc_profile_check_laws(const struct monarc_profile *a, const struct mona
                                const struct monarc_profile *c, struct monarc_error *e)
 {
     struct merging m = {.with = {&a->merger.sum, &b->merger.sum, &c->merger.sum}};
-    return call_result(change_run_aside(a, change_check_laws, &m), MONARC_UNFIT, &m.why, e);
+    return call_result(heap_run_aside(&a->heap, change_check_laws, &m), MONARC_UNFIT, &m.why, e);
 }
 
 struct finding_search {
@@ -661,7 +650,7 @@ size_t monarc_profile_get_findings(const struct monarc_profile *p, struct monarc
                                    size_t room, struct monarc_error *e)
 {
     struct finding_search search = {.p = &p->merger.sum};
-    if (change_run_aside(p, change_find_findings, &search) == HEAP_EXHAUSTED) {
+    if (heap_run_aside(&p->heap, change_find_findings, &search) == HEAP_EXHAUSTED) {
         call_fail_memory(e);
         return SIZE_MAX;
     }

@@ -546,12 +546,9 @@ bool monarc_recording_check_laws(const struct monarc_recording *a, const struct 
                                  const struct monarc_recording *c, struct monarc_error *e)
 {
     struct adding_up sums = {.with = {&a->recording, &b->recording, &c->recording}};
-    struct heap scratch;
     for (size_t i = 0; i < 3; i++)
         if (!sums.with[i]->nodes.len)
             return call_fail(e, MONARC_MISUSE, "no recording is given");
-    heap_init(&scratch, &a->heap.memory);
-    enum heap_outcome outcome = heap_run(&scratch, recording_check_sums, &sums);
-    heap_release(&scratch);
-    return call_result(outcome, MONARC_UNFIT, &sums.why, e);
+    return call_result(heap_run_aside(&a->heap, recording_check_sums, &sums), MONARC_UNFIT,
+                       &sums.why, e);
 }
