@@ -176,6 +176,20 @@ int64_t file_changed(const char *path)
     return stat(path, &st) ? 0 : st.st_mtime;
 }
 
+bool file_make_folders(const char *path, struct err *e)
+{
+    struct arena scratch = {0};
+    char *folder = arena_copy(&scratch, path, strlen(path));
+    bool ok = true;
+    for (char *slash = strchr(folder + 1, '/'); slash && ok; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        ok = !mkdir(folder, 0777) || errno == EEXIST || err_errno(e, folder, errno);
+        *slash = '/';
+    }
+    arena_deinit(&scratch);
+    return ok;
+}
+
 bool file_first_line(const char *path, char *line, size_t room)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

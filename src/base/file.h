@@ -67,6 +67,10 @@ struct file_replacing {
 MUST_CHECK bool file_replace_begin(struct file_replacing *f, const char *path, struct err *e);
 MUST_CHECK bool file_replace_end(struct file_replacing *f, int error, struct err *e);
 
+/* Makes the folders above a file. Those that are there are as good, whoever made them: ranks of a
+ * job, and jobs that export into one dataset, do so at the same time. */
+MUST_CHECK bool file_make_folders(const char *path, struct err *e);
+
 /* The first line of a small file, as those of /proc and /sys are, without its newline; what does
  * not fit is left out. false with errno: it cannot be read. */
 MUST_CHECK bool file_first_line(const char *path, char *line, size_t room);

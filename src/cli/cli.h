@@ -142,9 +142,6 @@ void output_say(const char *path, struct out *out);
 MUST_CHECK bool output_file(const char *path, output_writer *write, void *context,
                             struct out *standard, struct err *e);
 
-/* Makes the folders above a name, as mkdir -p does; another process may be faster. */
-MUST_CHECK bool folders_above(const char *name, struct arena *a, struct err *e);
-
 /* --- reports on source lines ----------------------------------------------------------------- */
 
 /* The same for reports on source lines; see source_run(). */

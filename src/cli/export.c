@@ -301,7 +301,7 @@ static bool dataset_export(const struct export_request *r, struct session *s,
     const char *path = export_dataset_path(r, s, &s->arena);
     struct dataset_written written = {
         x, {.host = r->host, .commit = r->commit}, r->format == &DATASET_CALLS};
-    bool ok = folders_above(path, &s->arena, e) && output_to(path, dataset_write, &written, out, e);
+    bool ok = file_make_folders(path, e) && output_to(path, dataset_write, &written, out, e);
     if (ok) {
         text_name(out, path);
         out_char(out, '\n');

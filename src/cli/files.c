@@ -337,6 +337,8 @@ struct merge_request {
 #define TO_SOURCES "afdo, llvm-sample, llvm-sample-binary"
 #define LLVM_TEXT  "write profraw or profdata as this release of LLVM does: 11 to 23"
 
+/* Names of containers and releases of LLVM would be ignored for a file of another kind, and the
+ * output would not be what they say. */
 static bool llvm_options_fit(const struct llvm_request *r, const struct file_kind *kind,
                              const char *path, struct err *e)
 {

@@ -78,7 +78,7 @@ bool run_take_rank(struct run_request *r, struct err *e)
     r->ranks = told.rank.size;
     r->all_ranks = rank_name(pattern, NULL, true, &r->arena);
     r->output = rank_name(pattern, has_rank ? &told : NULL, false, &r->arena);
-    return folders_above(r->output, &r->arena, e);
+    return file_make_folders(r->output, e);
 }
 
 /* Waits for the process that records, and passes on what ends programs; the program itself gets

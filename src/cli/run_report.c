@@ -1,8 +1,12 @@
 /* monarc run: what is said where recording is refused, and what is shown after it.
  *
  * A report must not get among the program's results: it goes to standard output if the program left
- * that as it was, otherwise to standard error. Where recording is refused, the program runs all the
- * same, in monarc's own process. */
+ * that as it was, otherwise to standard error. It is the flat profile, as `monarc flat` prints it,
+ * cut to what fits on the terminal, with the recording's warnings and the next commands at its end.
+ *
+ * Where recording is refused, the program runs all the same, in monarc's own process: whoever
+ * starts a program through monarc wants it to run. One line says why it is not recorded, and what
+ * would permit it. */
 #include "cli/run.h"
 
 #include "profile/analysis/diagnosis.h"

@@ -260,7 +260,7 @@ static bool store_write_file(void *context, const char *path, store_writer *writ
                              struct err *e)
 {
     struct store_telling *t = context;
-    if (!folders_above(path, &t->request->arena, e) || !output_to(path, writer, of, t->out, e))
+    if (!file_make_folders(path, e) || !output_to(path, writer, of, t->out, e))
         return false;
     text_name(t->out, path);
     out_char(t->out, '\n');

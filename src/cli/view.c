@@ -130,20 +130,6 @@ void print_report(enum report_table table, struct report_input *in, const struct
     terminal_end(&terminal, out);
 }
 
-/* A folder that is there already is as good, whoever made it: ranks of a job, and jobs that export
- * into one dataset, do so at the same time. */
-bool folders_above(const char *name, struct arena *a, struct err *e)
-{
-    char *path = arena_copy(a, name, strlen(name));
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path, 0777) && errno != EEXIST)
-            return err_errno(e, path, errno);
-        *slash = '/';
-    }
-    return true;
-}
-
 /* The file is only replaced when all of the report is there: a report that fails, a full disk, or
  * a signal leaves the old one. */
 bool output_to(const char *path, output_writer *write, void *context, struct out *standard,

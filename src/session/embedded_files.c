@@ -45,21 +45,6 @@ struct received {
     VEC(const char *) left_out; /* damaged parts of a console, and why */
 };
 
-/* Makes the folders of a path up to its last slash. */
-static bool make_folders_of(const char *path, struct err *e)
-{
-    char part[4096];
-    if (strlen(path) >= sizeof part)
-        return err_in(e, path, "the name is too long");
-    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        memcpy(part, path, (size_t)(slash - path));
-        part[slash - path] = '\0';
-        if (mkdir(part, 0777) && errno != EEXIST)
-            return err_errno(e, part, errno);
-    }
-    return true;
-}
-
 /* --- reading --------------------------------------------------------------------------------- */
 
 /* Whether ".." is one of the components. */
@@ -243,7 +228,7 @@ static bool embedded_write_counters(const struct received_counters *o, struct ar
 {
     struct writer w = {0};
     struct file_buffer notes = {0};
-    bool ok = make_folders_of(o->path, e) && gcda_write(&w, &o->counters, e) &&
+    bool ok = file_make_folders(o->path, e) && gcda_write(&w, &o->counters, e) &&
               file_replace(o->path, (struct bytes){w.out.at, w.out.len}, e);
     if (ok && o->notes) {
         char *copy = arena_printf(a, "%s", o->path);

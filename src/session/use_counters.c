@@ -28,10 +28,8 @@
 #include "session/arcs_file.h"
 #include "session/coverage.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define NONE ((uint32_t)NO_INDEX)
 
@@ -366,19 +364,6 @@ static uint64_t use_compare(struct use_job *j, struct object_pair *p, const stru
     return lost;
 }
 
-/* Makes the folders above a file, which may be there already. */
-static bool use_make_folders(const char *path, struct arena *a, struct err *e)
-{
-    char *folder = arena_copy(a, path, strlen(path));
-    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(folder, 0777) && errno != EEXIST)
-            return err_errno(e, folder, errno);
-        *slash = '/';
-    }
-    return true;
-}
-
 /* Where gcc looks for it depends on how the object is named when it is compiled, which notes do not
  * say: a relative name becomes the whole path with '#' for '/', an absolute one a path below the
  * folder. So both are written. */
@@ -396,7 +381,7 @@ static bool use_save(struct use_job *j, const struct arcs_file *counters, const 
     const char *below = arena_printf(a, "%s/%s.gcda", output, *stem == '/' ? stem + 1 : stem);
     for (char *at = stem; *at; at++)
         *at = *at == '/' ? '#' : *at;
-    return use_make_folders(below, a, e) && arcs_file_save(counters, below, e) &&
+    return file_make_folders(below, e) && arcs_file_save(counters, below, e) &&
            arcs_file_save(counters, arena_printf(a, "%s/%s.gcda", output, stem), e);
 }
 

@@ -24,12 +24,10 @@
 #include "coverage/format/format.h"
 #include "gnu/gcov_tool/overlap.h"
 
-#include <errno.h>
 #include <fts.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* All gcda files below a folder, read, and written below another under the same names. */
@@ -81,26 +79,13 @@ static void read_one(struct gcda_tree *tree, const char *path, const char *name,
     vec_push(&tree->files, file);
 }
 
-/* Makes the folders of a path, as mkdir -p. */
-static bool make_folders(const char *path, struct err *e)
-{
-    char part[4096];
-    if (strlen(path) >= sizeof part)
-        return err_in(e, path, "the name is too long");
-    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
-        if (mkdir(part, 0777) && errno != EEXIST)
-            return err_errno(e, part, errno);
-    }
-    return true;
-}
-
 /* Counters keep the family, version and byte order that they were read with. */
 static bool gcda_file_write(const char *path, const struct counters *c, struct err *e)
 {
     struct writer w = {0};
     bool ok = (c->origin.family == ARCS_RFC ? da_write(&w, c, e) : gcda_write(&w, c, e)) &&
-              make_folders(path, e) && file_replace(path, (struct bytes){w.out.at, w.out.len}, e);
+              file_make_folders(path, e) &&
+              file_replace(path, (struct bytes){w.out.at, w.out.len}, e);
     writer_deinit(&w);
     return ok;
 }
