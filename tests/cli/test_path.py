@@ -666,6 +666,22 @@ class WhatIf(Job):
             low, high = self.what_if("fact=2x")[1]
             self.assertEqual((low < 0.65, high > 0.98), (is_open, True), (cpu, low, high))
 
+    def test_a_thread_whose_end_nobody_reported(self):
+        """The kernel reports no wakes by threads that end. On a busy machine who joined one gets a CPU much later."""
+        for late, cause in (4, "ended"), (100, "guessed"):
+            self.setUp()
+            self.samples = []
+            one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 500)
+            self.runs(two, 0, 500, FACT)
+            self.waits(one, 10, 500 + late, FUTEX)
+            self.runs(one, 500 + late, 1000)
+            self.job.reports_wakes = True
+            steps, report = self.path()
+            self.assertEqual((steps[-1][0], steps[-1][3]), (7, cause))
+            self.assertAlmostEqual(self.threads[8]["path_time"], 0.5, delta=0.01)
+            low, high = self.what_if("fact=2x")[1]
+            self.assertTrue(low <= 0.75 <= high + 0.01, (late, low, high))
+
     def test_threads_that_idle_until_the_end(self):
         """Their timers do not hold up the process, whose end wakes and ends them."""
         def high(end):

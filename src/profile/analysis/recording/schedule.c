@@ -411,18 +411,6 @@ static void make_holes(struct making *m)
     m->waits.len = kept;
 }
 
-/* Wakes by recorded threads were all reported, and others are not while another thread runs, or
- * none: so no thread of the job has ended a wait without a waker, and of locks a time has. */
-static void make_outside(struct making *m)
-{
-    for (size_t i = 0; i < m->waits.len; i++) {
-        struct made_wait *w = &m->waits.at[i];
-        if (w->woken == RECORDING_WAKER_UNKNOWN)
-            w->woken = w->kind == WAIT_THREAD && wait_has_others(m, w) ? RECORDING_WAKER_INTERRUPT
-                                                                       : RECORDING_WAKER_OUTSIDE;
-    }
-}
-
 /* Stretches of a thread's life without CPU time, of some slices at least, and of more than lies
  * between two samples of a thread that runs: each stands for a whole period, which is drawn. What
  * a sample stands for beyond its slice was used before it: ptrace's have the whole CPU time since
@@ -524,6 +512,25 @@ static uint32_t last_ended(const struct making *m, const uint32_t *list, bool by
     return SCHEDULE_NONE;
 }
 
+/* Wakes by recorded threads were all reported but those by threads that end (Linux 6.18 drops their
+ * events before that), and others are not while another thread runs, or none: so no thread of the
+ * job has ended a wait without a waker, and of locks a time has. */
+static void make_outside(struct making *m)
+{
+    for (size_t i = 0; i < m->waits.len; i++) {
+        struct made_wait *w = &m->waits.at[i];
+        if (w->woken != RECORDING_WAKER_UNKNOWN)
+            continue;
+        bool may_be_time = w->kind == WAIT_THREAD && wait_has_others(m, w);
+        uint32_t pid = lane_process(m, w->lane)->pid;
+        if (!may_be_time)
+            w->woken = RECORDING_WAKER_OUTSIDE;
+        else if (last_ended(m, m->by_process, false, pid, w->from_ns, w->to_ns, w->lane) ==
+                 SCHEDULE_NONE)
+            w->woken = RECORDING_WAKER_INTERRUPT;
+    }
+}
+
 /* A signal has ended its process: it did not end when it was ready. */
 static bool lane_was_killed(const struct making *m, uint32_t lane)
 {
@@ -544,6 +551,7 @@ static void cause_by_end(struct making *m, struct made_wait *w)
     if (child != SCHEDULE_NONE && w->kind != WAIT_CHILD && lane_was_killed(m, child))
         child = SCHEDULE_NONE;
     uint32_t lane = SCHEDULE_NONE;
+    bool is_late = false;
     if (w->kind == WAIT_CHILD || (w->kind == WAIT_ANY && !m->s->has_waits)) {
         lane = child;
     } else if ((w->kind == WAIT_PEER || w->kind == WAIT_POLL || w->kind == WAIT_ANY) &&
@@ -554,8 +562,11 @@ static void cause_by_end(struct making *m, struct made_wait *w)
     if (lane == SCHEDULE_NONE && thread != SCHEDULE_NONE &&
         (w->kind == WAIT_THREAD || w->kind == WAIT_ANY)) {
         gap = w->to_ns > m->lanes.at[thread].end_ns ? w->to_ns - m->lanes.at[thread].end_ns : 0;
-        lane =
-            gap <= (w->rough_ns ? LATE_NS : JOIN_NS) || !m->s->has_waits ? thread : SCHEDULE_NONE;
+        is_late = gap > (w->rough_ns ? LATE_NS : JOIN_NS) && m->s->has_waits;
+        /* Where wakers are reported, nothing else but a time may have ended the wait. */
+        bool may_be_it = !is_late || (m->s->has_wakers && w->kind == WAIT_THREAD &&
+                                      w->woken == RECORDING_WAKER_UNKNOWN);
+        lane = may_be_it ? thread : SCHEDULE_NONE;
     }
     if (lane == SCHEDULE_NONE)
         return;
@@ -563,7 +574,7 @@ static void cause_by_end(struct making *m, struct made_wait *w)
     w->cause_ns = m->lanes.at[lane].end_ns;
     if (w->cause_ns > w->to_ns) /* the slice of its first sample began before */
         w->to_ns = w->cause_ns;
-    w->why = SCHEDULE_ENDED;
+    w->why = is_late && w->cause_lane == thread ? SCHEDULE_GUESSED : SCHEDULE_ENDED;
 }
 
 /* Who woke the thread, as reported. What ended for a child or a thread has that for its cause:
