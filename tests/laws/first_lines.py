@@ -7,6 +7,8 @@ from table import SINGLE, law
 ALL = SINGLE + ("several",)
 NS = 1e-9
 LEADER = re.compile(r"(\d+)( \+- \d+)? % (?:in |waiting in )?(.*?)(?:, called by .*)?$")
+# Where more waits than works.
+APART = re.compile(r": of the CPU, (?:\d+ % by .*?, )?(\d.*); off it, (.*)$")
 TEXTS = ("flat", "flat --latency", "flat --verbose", "graph", "graph --tree", "lines", "annotate", "path",
          "path --steps", "path --if main=2x", "waits", "waits --files", "info", "doctor", "flat --wide --all", "optimize --explain",
          "diff r.monarc", "export --format folded", "export --format callgrind", "export --format dot")
@@ -34,8 +36,17 @@ def first_line_is_the_table(subject):
         subject.holds(f" in {world.slices / 100:.3f} s" in line, f"{line!r}: {world.slices / 100} s")
     rows = sorted((f for f in subject.json("flat", "--all", "r.monarc")["functions"] if f["self_share"] > 0),
                   key=lambda f: -f["self_share"])
+    both = APART.search(line)
+    if both:
+        for leader, is_off in (both[1], False), (both[2], True):
+            part = [f for f in rows if is_wait(f) == is_off]
+            whole = sum(f["self_share"] for f in part)
+            equal = [f for f in part if abs(f["self_share"] - part[0]["self_share"]) < 1e-12]
+            subject.holds(any(is_row(leader, one, whole) for one in equal), f"{leader!r} of {line!r}: {equal} of {whole}")
+        return
     leaders = line.split(": ", 1)[1].split("; ") if rows else []
-    has_one = len(rows) > 1 and (rows[1]["self_share"] < 0.05 or is_unsure(rows[0]) or is_unsure(rows[1]))
+    may_lead = [f for f in rows if len(rows) > 1 and f["self_share"] >= rows[1]["self_share"] - 1e-12]
+    has_one = len(rows) > 1 and (rows[1]["self_share"] < 0.05 or any(is_unsure(f) for f in may_lead))
     subject.holds(len(leaders) == min(2, len(rows)) or has_one, f"{line!r}: {len(rows)} rows")
     for leader, row in zip(leaders, rows):
         equal = [f for f in rows if abs(f["self_share"] - row["self_share"]) < 1e-12]  # any of them may lead
@@ -47,17 +58,24 @@ def is_unsure(row):
     return 3 * (row["self_share_high"] - row["self_share_low"]) / 2 >= 2 * row["self_share"] - 1e-9
 
 
-def is_row(leader, row):
+def is_wait(row):
+    return row["name"].startswith("[waiting]") or row["name"] in ("[ready to run]", "[stopped]")
+
+
+def is_row(leader, row, whole=1):
+    """`whole`: what the leader's share is of, as a share; intervals are those of shares of all."""
     vague = re.match(r"(\d+) (of|to) (\d+)( %)? (.*)", leader)
     if vague and is_unsure(row):
         low, high = (row["self_samples"], None) if vague[2] == "of" else (100 * row["self_share_low"], 100 * row["self_share_high"])
         return (abs(int(vague[1]) - low) <= 0.501 and (high is None or abs(int(vague[3]) - high) <= 0.501)
                 and (row["name"].startswith("[") or vague[5].startswith("in " + row["name"])))
+    if vague:
+        return False
     number, error, name = LEADER.match(leader).groups()
-    share, half = 100 * row["self_share"], 50 * (row["self_share_high"] - row["self_share_low"])
+    share, half = 100 * row["self_share"] / whole, 50 * (row["self_share_high"] - row["self_share_low"])
     return (abs(int(number) - share) <= 0.501
-            and (bool(error) == (half > share / 10) or abs(half - share / 10) < 0.01)
-            and (not error or abs(int(error[4:]) - half) <= 0.501 or int(error[4:]) == 1)
+            and (whole != 1 or bool(error) == (half > share / 10) or abs(half - share / 10) < 0.01)
+            and (whole != 1 or not error or abs(int(error[4:]) - half) <= 0.501 or int(error[4:]) == 1)
             and (row["name"].startswith("[") or name.startswith(row["name"])))
 
 
