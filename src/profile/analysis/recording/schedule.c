@@ -40,8 +40,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* MOST_LOOKED keeps jobs with thousands of running threads linear. */
-enum { MOST_LOOKED = 512 };
 /* A thread that sleeps so often at one place, not longer each time, looks for something. */
 enum { POLL_SLEEPS = 3 };
 #define POLL_NS (200 * MS)

@@ -47,7 +47,8 @@ static size_t stops_from(const struct making *m, uint64_t at_ns)
 }
 
 /* The only thread that can have ended a wait and stopped near its end: by `before_ns` before that,
- * or by SOON_NS after it, since who wakes another still has to stop. NULL: none, or several. */
+ * or by SOON_NS after it, since who wakes another still has to stop. NULL: none, or several; nor
+ * are stops of thousands of processes searched. */
 static const struct made_stop *stop_at_end(const struct making *m, const struct made_wait *w,
                                            uint64_t before_ns)
 {
@@ -56,7 +57,9 @@ static const struct made_stop *stop_at_end(const struct making *m, const struct 
     before_ns += w->rough_ns;
     size_t k = stops_from(m, before_ns < length_ns ? w->to_ns - before_ns : w->from_ns + 1);
     const struct made_stop *found = NULL;
-    for (; k < m->stops.len && m->stops.at[k].at_ns <= last_ns; k++) {
+    for (int looked = 0; k < m->stops.len && m->stops.at[k].at_ns <= last_ns; k++) {
+        if (++looked > MOST_LOOKED)
+            return NULL;
         const struct made_stop *stop = &m->stops.at[k];
         bool is_inside = lane_process(m, stop->lane)->pid == lane_process(m, w->lane)->pid;
         if (stop->lane == w->lane || (is_own && !is_inside))

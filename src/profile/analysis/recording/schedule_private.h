@@ -37,6 +37,8 @@ void schedule_make_rows(struct schedule *s, struct arena *a);
 /* Between a thread that wakes another and then stops, and the other's first moment on a CPU,
  * JUST_NS may pass; on a busy machine LATE_NS. It may also stop later, by SOON_NS. */
 enum { JUST_NS = 300 * 1000, SOON_NS = 50 * 1000 };
+/* Keeps jobs with thousands of threads that run, or stop, at a time linear. */
+enum { MOST_LOOKED = 512 };
 #define LATE_NS (20 * MS)
 
 /* A wait while it is made: of a lane, from one moment to the other. `cause_lane` is SCHEDULE_NONE
