@@ -577,6 +577,35 @@ CASE(test_observed_with_one_unseen)
     toy_free(&c);
 }
 
+/* A thread that the source has stopped for a moment seems to wait: but it has run since it did, and
+ * has begun no other wait. So the first one was over long before. */
+CASE(test_observed_while_it_is_stopped)
+{
+    static const struct waits_options looks = {.arch = &arch_x86_64};
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &looks);
+    struct sleeper s = {0};
+    sleeper_begin(&s);
+    pid_t pid = getpid(), tid = s.tid;
+    struct waits_clock clock = {.cpu_ns = 50 * MS, .runs = 3, .waits = 5};
+    waits_observe(w, pid, tid, 100 * MS, &clock);
+    waits_observe(w, pid, tid, 110 * MS, &clock);
+    for (uint64_t at = 120; at < 200; at += 10) { /* it ran from 112 on */
+        clock =
+            (struct waits_clock){(at - 62) * MS, 0, .runs = 4, .is_running = at != 150, .waits = 5};
+        waits_observe(w, pid, tid, at * MS, &clock);
+    }
+    clock = (struct waits_clock){(197 - 62) * MS, 0, .runs = 4, .waits = 6};
+    waits_observe(w, pid, tid, 200 * MS, &clock);
+    assert_int_equal(c.periods.len, 1);
+    assert_int_equal(c.periods.at[0].from_ns, 100 * MS);
+    assert_true(c.periods.at[0].to_ns >= 111 * MS && c.periods.at[0].to_ns <= 113 * MS);
+    waits_exit(w, pid, tid, 200 * MS);
+    sleeper_end(&s);
+    waits_free(w);
+    toy_free(&c);
+}
+
 /* On a busy machine a thread is displaced again and again between two waits, and is ready for long
  * before the kernel says so: neither is a wait. */
 CASE(test_observed_on_a_busy_machine)

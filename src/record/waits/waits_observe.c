@@ -199,6 +199,14 @@ static bool observed_begin(struct waits *w, int32_t slot, uint64_t at_ns,
     return is_new;
 }
 
+/* What ran since it was found waiting, and has not begun another wait, does not wait: the recorder
+ * has stopped it for a moment. */
+static bool observed_was_stopped(const struct waits_observed *o, const struct waits_clock *now)
+{
+    return o->was_waiting && now->waits && now->waits == o->exact.waits &&
+           now->cpu_ns > o->exact.cpu_ns;
+}
+
 void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
                    const struct waits_clock *clock)
 {
@@ -208,7 +216,8 @@ void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
     struct waiting_thread *t = &w->threads.at[slot];
     bool is_known = t->observed || observed_begin(w, slot, at_ns, clock);
     struct waits_observed *o = t->observed;
-    bool is_waiting = !clock->is_running && !clock->is_ending;
+    bool is_running = clock->is_running || (is_known && observed_was_stopped(o, clock));
+    bool is_waiting = !is_running && !clock->is_ending;
     if (is_known) {
         uint64_t busy = clock->cpu_ns - o->first.cpu_ns + clock->ready_ns - o->first.ready_ns +
                         clock->held_ns - o->first.held_ns;
@@ -220,7 +229,7 @@ void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
         w->sums.ready_ns += ready;
         if (ready)
             waits_keep(w, t, &t->ready_ns, ready);
-        if (clock->is_running && !clock->is_ending) {
+        if (is_running && !clock->is_ending) {
             observed_runs(o, at_ns, all, waits);
             return;
         }
