@@ -623,7 +623,7 @@ class WhatIf(Job):
     def test_a_thread_that_stops_as_another_goes_on(self):
         """Whatever the call: that is no chance, and as good as reported."""
         for call in READ, FUTEX, SIGWAIT, POLL, None:
-            for after in 0.02, -0.03, 0.25:
+            for after in 0.02, -0.03, -0.15, 0.25:
                 self.setUp()
                 cause, (low, high) = self.handed(500, after=after, call=call if call else READ)
                 self.assertEqual(cause, "inferred", (call, after))

@@ -81,8 +81,8 @@ static void infer_place(struct making *m, const uint32_t *waits, size_t len, dou
 {
     enum { SHORT, LONG, CLASSES, SEVERAL = SCHEDULE_NONE - 1 };
     uint32_t waker = SCHEDULE_NONE; /* of all that are inferred; SEVERAL: there are more */
-    static const double LONG_PART = 0.02, CHANCE = 2e-3, FALSE_PART = 0.05;
-    double expected[CLASSES] = {0}, chance[CLASSES] = {1, 1}, apart = SOON_NS;
+    static const double LONG_PART = 0.02, CHANCE = 2e-3, FALSE_PART = 0.05, LEAST_NS = 50e3;
+    double expected[CLASSES] = {0}, chance[CLASSES] = {1, 1}, apart = LEAST_NS;
     uint32_t found[CLASSES] = {0};
     for (size_t i = 0; i < len; i++) {
         const struct made_wait *w = &m->waits.at[waits[i]];

@@ -36,7 +36,7 @@ void schedule_make_rows(struct schedule *s, struct arena *a);
 #define MS UINT64_C(1000000)
 /* Between a thread that wakes another and then stops, and the other's first moment on a CPU,
  * JUST_NS may pass; on a busy machine LATE_NS. It may also stop later, by SOON_NS. */
-enum { JUST_NS = 300 * 1000, SOON_NS = 50 * 1000 };
+enum { JUST_NS = 300 * 1000, SOON_NS = 200 * 1000 };
 /* Keeps jobs with thousands of threads that run, or stop, at a time linear. */
 enum { MOST_LOOKED = 512 };
 #define LATE_NS (20 * MS)
