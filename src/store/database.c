@@ -1,17 +1,14 @@
-/* The history of builds in an SQLite file.
+/* The history of builds in an SQLite file, in plain tables (docs/store.md).
  *
  *     commits    a name, its date; their order in history is that of the dates
  *     runs       a commit, what ran, totals; `digest` keeps one run from being there twice
  *     names      each function once, by linkage name and object; sources likewise
- *     blocks     values: those of 64 functions, or sources, of one run are one blob
+ *     functions  the times of each function that a run measured
+ *     sources    the lines of each source that a run covers
  *
- * A blob has, for each function that the run measured, by ascending number: a byte with the number
- * within the 64 and two bits, then amounts of two bytes (store_pack()) and the error in one. So
- * 1,000 runs of 5,000 functions take about 25 MB, and a trend reads one short blob a run, as the
- * key of blocks is the block and then the run.
- *
- *     u8 slot (0 to 63) | 64: has self | 128: total is not self
- *     [u16 self, u8 error]  [u16 total]        of sources: v lines, v lines that ran
+ * Amounts of rows are whole numbers, which SQLite keeps in as many bytes as they need, and none for
+ * 0: a row takes some 20 bytes. The rows of a run lie next to each other, so adding one appends,
+ * and a trend seeks one row a run.
  *
  * Writers take SQLite's lock for a transaction each, and wait for it up to a minute: CI jobs may
  * add at the same time. The journal is SQLite's usual one, which also works on shared file systems.
@@ -38,21 +35,18 @@
 #include <sys/stat.h>
 
 /* The two numbers are in SQLite's own header of 100 bytes, the version at 60 and the application
- * at 68 (sqlite.org/fileformat2.html), where file(1) finds them, too. Whoever changes SCHEMA or
- * what a blob looks like counts STORE_VERSION up: there are no migrations, a run can be added
- * again. */
+ * at 68 (sqlite.org/fileformat2.html), where file(1) finds them, too. Whoever changes SCHEMA
+ * counts STORE_VERSION up: there are no migrations, a run can be added again. */
 enum {
-    STORE_VERSION = 1,
+    STORE_VERSION = 2,
     STORE_APPLICATION = 0x4d4e5243, /* "MNRC" */
     WAIT_MS = 60000,
-    FIRST_STEP = 1024 /* of amounts, to an octave */
 };
 
-/* A run has its totals as columns, since a trend of the whole program then reads no blob.
+/* A run has its totals as columns, since a trend of the whole program then reads no function.
  * Numbers of names are never used again, as nothing is deleted. WITHOUT ROWID makes the key of
- * blocks the tree itself: the blobs of one block over all runs lie next to each other
- * (sqlite.org/withoutrowid.html). UNIQUE(commit_id, digest) is what makes adding a run twice
- * harmless. */
+ * functions the tree itself (sqlite.org/withoutrowid.html). UNIQUE(commit_id, digest) is what makes
+ * adding a run twice harmless. */
 static const char SCHEMA[] =
     "CREATE TABLE commits(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, date INTEGER NOT "
     "NULL);"
@@ -66,8 +60,13 @@ static const char SCHEMA[] =
     "CREATE TABLE names(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, name TEXT NOT NULL,"
     " object TEXT NOT NULL, shown TEXT NOT NULL, UNIQUE(kind, name, object));"
     "CREATE INDEX names_shown ON names(kind, shown);"
-    "CREATE TABLE blocks(block INTEGER NOT NULL, run INTEGER NOT NULL, data BLOB NOT NULL,"
-    " PRIMARY KEY(block, run)) WITHOUT ROWID;";
+    "CREATE TABLE functions(run_id INTEGER NOT NULL REFERENCES runs(id), name_id INTEGER NOT NULL"
+    " REFERENCES names(id), self INTEGER NOT NULL, error INTEGER NOT NULL, callees INTEGER NOT "
+    "NULL,"
+    " PRIMARY KEY(run_id, name_id)) WITHOUT ROWID;"
+    "CREATE TABLE sources(run_id INTEGER NOT NULL REFERENCES runs(id), name_id INTEGER NOT NULL"
+    " REFERENCES names(id), lines INTEGER NOT NULL, lines_hit INTEGER NOT NULL,"
+    " PRIMARY KEY(run_id, name_id)) WITHOUT ROWID;";
 
 /* --- errors and statements -------------------------------------------------------------------- */
 
@@ -203,8 +202,8 @@ static bool store_check(const struct store *s, bool makes, struct err *e)
         return err_in(e, s->path, "is an SQLite database, but not a history of monarc store");
     if (version != STORE_VERSION)
         return err_in(e, s->path,
-                      "has version %" PRId64 " of the tables, and this monarc knows version %d; "
-                      "nothing was written",
+                      "has version %" PRId64 " of the tables, and this monarc reads version %d: "
+                      "--file NAME begins another history",
                       version, STORE_VERSION);
     int64_t bytes =
         store_number(s, "PRAGMA page_count", e) * store_number(s, "PRAGMA page_size", e);
@@ -251,63 +250,10 @@ void store_close(struct store *s)
     free(s);
 }
 
-/* --- blobs ------------------------------------------------------------------------------------ */
-
-/* The logarithm in steps, plus one, so that 0 is left for nothing. Reaches from 1 to 2^63.99 of
- * ns or events, and what is below 1 becomes 1. Examples: 1 -> 1, 2 -> 1025, 10^9 (a second) ->
- * 30616. */
-uint16_t store_pack(double value)
-{
-    double step = value > 0 ? round(log2(value) * FIRST_STEP) : -1;
-    return value > 0 ? (uint16_t)fmin(UINT16_MAX, 1 + fmax(0, step)) : 0;
-}
-
-double store_unpack(uint16_t packed)
-{
-    return packed ? exp2((packed - 1.0) / FIRST_STEP) : 0;
-}
-
-/* Steps of 19 % are enough for an error. One of up to 1 ns, or one event, is none. */
-static uint8_t store_pack_error(double error)
-{
-    return error > 1 ? (uint8_t)fmin(UINT8_MAX, 1 + round(log2(error) * STORE_ERROR_STEPS)) : 0;
-}
-
-/* ULEB128, as in DWARF: seven bits a byte, the lowest first, the top bit set in all but the
- * last. 300 is AC 02. Most counts of lines take one or two bytes. */
-static void blob_number(struct writer *w, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        writer_u8(w, (uint8_t)(value | 0x80));
-    writer_u8(w, (uint8_t)value);
-}
-
-/* Totals within 0.05 % of self are not written: the step of two packed numbers is larger than
- * that, and reading would not distinguish them. */
-static void blob_add(struct writer *w, enum store_kind kind, uint32_t slot,
-                     const struct store_value *v)
-{
-    bool has_total = v->total > v->self * 1.0005;
-    if (kind == STORE_COVERAGE) {
-        writer_u8(w, (uint8_t)slot);
-        blob_number(w, v->all);
-        blob_number(w, v->hit);
-        return;
-    }
-    writer_u8(w, (uint8_t)(slot | (v->self > 0 ? STORE_HAS_SELF : 0) |
-                           (has_total ? STORE_HAS_TOTAL : 0)));
-    if (v->self > 0) {
-        writer_u16(w, store_pack(v->self));
-        writer_u8(w, store_pack_error(v->error));
-    }
-    if (has_total)
-        writer_u16(w, store_pack(v->total));
-}
-
 /* --- adding ----------------------------------------------------------------------------------- */
 
-/* A value and the number of its name, to be sorted by that. Blobs have their entries by
- * ascending number, and runs have their functions in no such order. */
+/* A value and the number of its name, to be sorted by that: in the order of the key each row is
+ * appended to the table. */
 struct store_numbered {
     int64_t name;
     const struct store_value *value;
@@ -387,9 +333,9 @@ static bool store_run_row(const struct store *s, const struct store_run *run, in
     store_bind_text(s, q, 4, run->event);
     store_bind_text(s, q, 5, run->processor);
     s->api.bind_int64(q, 6, run->is_time);
-    s->api.bind_double(q, 7, run->total);
-    s->api.bind_double(q, 8, run->total_error);
-    s->api.bind_double(q, 9, run->period);
+    s->api.bind_double(q, 7, run->total / store_unit(run->is_time));
+    s->api.bind_double(q, 8, run->total_error / store_unit(run->is_time));
+    s->api.bind_double(q, 9, run->period / store_unit(run->is_time));
     const uint64_t counts[] = {run->runs,          run->lines,    run->lines_hit,   run->functions,
                                run->functions_hit, run->branches, run->branches_hit};
     for (int i = 0; i < 7; i++)
@@ -436,25 +382,31 @@ static bool store_number_names(const struct store *s, const struct store_run *ru
     return ok;
 }
 
-/* After sorting, the entries of a block are next to each other: a blob is collected, and written
- * when the next entry is of another block.
- *
- * Functions of one name in one object, as static ones of two files or the inlined and the other
+/* A whole number; what is there at all is at least 1. */
+static int64_t store_amount(double value, double unit)
+{
+    return value > 0 ? llround(fmin(fmax(1, value / unit), 9e18)) : 0;
+}
+
+/* Functions of one name in one object, as static ones of two files or the inlined and the other
  * code of one, have one series, their sum: a name is all that a history knows them by. Of two
  * sources of one name, as damaged coverage has, the first is kept. */
-static bool store_blocks(const struct store *s, const struct store_run *run, int64_t id,
-                         struct err *e)
+static bool store_rows(const struct store *s, const struct store_run *run, int64_t id,
+                       struct err *e)
 {
     struct arena scratch = {0};
     struct store_numbered *numbered = ARENA_NEW(&scratch, struct store_numbered, run->len);
-    struct writer w = {0};
+    bool is_coverage = run->kind == STORE_COVERAGE;
+    double unit = store_unit(run->is_time);
     sqlite3_stmt *q =
-        store_prepare(s, "INSERT INTO blocks(block, run, data) VALUES(?1, ?2, ?3)", e);
+        store_prepare(s,
+                      is_coverage ? "INSERT INTO sources VALUES(?1, ?2, ?3, ?4)"
+                                  : "INSERT INTO functions VALUES(?1, ?2, ?3, ?4, ?5)",
+                      e);
     bool ok = q && store_number_names(s, run, numbered, e);
     if (run->len)
         qsort(numbered, run->len, sizeof *numbered, store_by_name);
     for (size_t i = 0, end; ok && i < run->len; i = end) {
-        int64_t block = block_of(run->kind, numbered[i].name);
         struct store_value sum = *numbered[i].value;
         for (end = i + 1; end < run->len && numbered[end].name == numbered[i].name; end++) {
             const struct store_value *more = numbered[end].value;
@@ -462,18 +414,16 @@ static bool store_blocks(const struct store *s, const struct store_run *run, int
             sum.error = hypot(sum.error, more->error);
             sum.total += more->total;
         }
-        blob_add(&w, run->kind, (uint32_t)(numbered[i].name % STORE_SLOTS), &sum);
-        if (end < run->len && block_of(run->kind, numbered[end].name) == block)
-            continue;
-        s->api.bind_int64(q, 1, block);
-        s->api.bind_int64(q, 2, id);
-        s->api.bind_blob(q, 3, w.out.at, (int)w.out.len, SQLITE_TRANSIENT);
+        s->api.bind_int64(q, 1, id);
+        s->api.bind_int64(q, 2, numbered[i].name);
+        s->api.bind_int64(q, 3, is_coverage ? (int64_t)sum.all : store_amount(sum.self, unit));
+        s->api.bind_int64(q, 4, is_coverage ? (int64_t)sum.hit : store_amount(sum.error, unit));
+        if (!is_coverage)
+            s->api.bind_int64(q, 5, llround(fmin(fmax(0, sum.total - sum.self) / unit, 9e18)));
         ok = store_run(s, q, e);
         s->api.reset(q);
-        w.out.len = 0;
     }
     s->api.finalize(q);
-    writer_deinit(&w);
     arena_deinit(&scratch);
     return ok;
 }
@@ -486,7 +436,7 @@ bool store_add(struct store *s, const struct store_run *run, bool *is_there, str
     /* All or nothing: of a process that is killed in between, SQLite's journal takes everything
      * back. A run that is known already costs no more than its digest. */
     bool ok = store_make_tables(s, e) && store_commit_id(s, run, &commit, e) &&
-              store_run_row(s, run, commit, &id, e) && (!id || store_blocks(s, run, id, e)) &&
+              store_run_row(s, run, commit, &id, e) && (!id || store_rows(s, run, id, e)) &&
               store_do(s, "COMMIT", e);
     *is_there = ok && !id;
     struct err ignored = {0};

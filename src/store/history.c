@@ -1,10 +1,9 @@
 /* Reading the history: one figure over all commits, and whole commits beside each other.
  *
- * A series is one query: a row a run, in the order of the commits, with the one blob that holds the
- * requested name, or none. The runs of a commit are averaged as they come; a function that is in no
- * blob of a run took no time there, to within half a sample. Comparing two commits reads all blobs
- * of their runs into sums by name. A blob that is damaged ends where the damage is: what follows
- * counts as absent.
+ * A series is one query: a row a run, in the order of the commits, with the row of the requested
+ * name, or none. The runs of a commit are averaged as they come; a function that has no row in a
+ * run took no time there, to within half a sample. Comparing two commits reads all rows of their
+ * runs into sums by name.
  *
  * A trend of 1,000 runs takes 20 ms; a commit as long as its runs are large. */
 #include "store/store.h"
@@ -13,7 +12,6 @@
 
 #include "store/store_private.h"
 
-#include "base/bytes.h"
 #include "base/map.h"
 #include "profile/analysis/names.h"
 
@@ -21,35 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An error's octave and a quarter: 2^((packed - 1) / 4), off by 9 % at most, which is better
- * than an error is known. 0 is kept for none. */
-static double store_unpack_error(uint8_t packed)
-{
-    return packed ? exp2((packed - 1.0) / STORE_ERROR_STEPS) : 0;
-}
-
-/* The next entry; false at the end, or where the blob is damaged. A cursor that has failed stays
- * so and reads zeros, hence one check after the reads. A total that is not written is equal to
- * self, as of all leaf functions. */
-bool store_blob_next(struct cursor *in, enum store_kind kind, uint32_t *slot, struct store_value *v)
-{
-    if (!cursor_left(in))
-        return false;
-    uint8_t head = cursor_u8(in);
-    *v = (struct store_value){0};
-    *slot = head % STORE_SLOTS;
-    if (kind == STORE_COVERAGE) {
-        v->all = cursor_leb128(in);
-        v->hit = cursor_leb128(in);
-        return !in->failed;
-    }
-    if (head & STORE_HAS_SELF) {
-        v->self = store_unpack(cursor_u16(in));
-        v->error = store_unpack_error(cursor_u8(in));
-    }
-    v->total = head & STORE_HAS_TOTAL ? store_unpack(cursor_u16(in)) : v->self;
-    return !in->failed;
-}
+#define DAMAGED "is damaged: a run of '%s' has an amount that is no number"
 
 /* --- series ----------------------------------------------------------------------------------- */
 
@@ -139,22 +109,6 @@ static bool store_find_names(struct store *s, const struct store_query *query,
     return ok;
 }
 
-/* A run's value of one name; absent is none. The blob is SQLite's memory and lasts until the
- * next step of the statement (sqlite.org/c3ref/column_blob.html), so nothing of it is kept. 64
- * entries at most are passed, in ascending order, and the first match is the only one. */
-static bool series_value(const struct store *s, sqlite3_stmt *q, int column, enum store_kind kind,
-                         uint32_t wanted, struct store_value *v)
-{
-    struct bytes blob = {s->api.column_blob(q, column), (size_t)s->api.column_bytes(q, column)};
-    struct cursor in = cursor_over(blob, "");
-    uint32_t slot;
-    while (blob.at && store_blob_next(&in, kind, &slot, v))
-        if (slot == wanted)
-            return true;
-    *v = (struct store_value){0};
-    return false;
-}
-
 /* A point of a run joins that of its commit: means, and the error of the mean. The query sorts
  * by commit, so a commit's runs are next to each other and only the last point can be the one to
  * join. A run may itself be a mean of several (a series recorded with --repeat), and weighs as
@@ -173,50 +127,49 @@ static void series_add(struct store_series *out, const char *commit, int64_t dat
     last->runs = all;
 }
 
-/* One column a run: the first name's blob. Of several names of one function (in several objects)
- * values add up, which store_series_read() does. `name` below 0 is for series without a name: no
- * block has that number, and the outer join gives each run a row with no blob. The outer join is
- * also what makes a function that was not sampled a zero, and not a gap. `scale` turns what is
- * stored into the unit of the series. */
+/* A row a run, with the values of one name. Of several names of one function (in several objects)
+ * values add up, which store_series_read() does. `name` below 0 is for series without a name, as
+ * no name has that number. Outer joins make a function that was not sampled a zero, and not a gap.
+ * `scale` turns what is stored into the unit of the series. */
 static bool series_read_one(struct store *s, const struct store_query *query, int64_t name,
                             double scale, struct arena *a, struct store_series *out, struct err *e)
 {
-    enum store_kind kind = kind_of(query->what);
     sqlite3_stmt *q = store_prepare(
         s,
         "SELECT c.name, c.date, r.total, r.total_error, r.period, r.runs, r.lines, r.lines_hit,"
-        " b.data FROM runs r JOIN commits c ON c.id = r.commit_id LEFT JOIN blocks b ON"
-        " b.run = r.id AND b.block = ?1 WHERE r.kind = ?2 AND r.program = ?3 AND r.event = ?4"
-        " ORDER BY c.date, c.id, r.id",
+        " f.self, f.error, f.callees, s.lines, s.lines_hit, s.run_id IS NOT NULL"
+        " FROM runs r JOIN commits c ON c.id = r.commit_id"
+        " LEFT JOIN functions f ON f.run_id = r.id AND f.name_id = ?1"
+        " LEFT JOIN sources s ON s.run_id = r.id AND s.name_id = ?1"
+        " WHERE r.kind = ?2 AND r.program = ?3 AND r.event = ?4 ORDER BY c.date, c.id, r.id",
         e);
     if (!q)
         return false;
-    s->api.bind_int64(q, 1, name < 0 ? -1 : block_of(kind, name));
-    s->api.bind_int64(q, 2, kind);
+    s->api.bind_int64(q, 1, name);
+    s->api.bind_int64(q, 2, kind_of(query->what));
     store_bind_text(s, q, 3, query->program);
     store_bind_text(s, q, 4, query->event);
     while (store_next(s, q, e)) {
-        struct store_value v;
-        bool is_there = series_value(s, q, 8, kind, (uint32_t)(name % STORE_SLOTS), &v);
         double value = s->api.column_double(q, 2), error = s->api.column_double(q, 3);
-        double period = s->api.column_double(q, 4), lines = s->api.column_double(q, 6);
+        double period = s->api.column_double(q, 4), self = s->api.column_double(q, 8);
+        int lines = query->what == STORE_LINES ? 6 : 11; /* of all runs, or of one source */
+        double all = s->api.column_double(q, lines), hit = s->api.column_double(q, lines + 1);
         /* Coverage is counted, hence no error; a source without any line is covered. Self times
          * have the error that was stored, or half a sample where there was none to be seen.
          * Totals have none stored: n samples of one period each differ by sqrt(n) periods
          * (Poisson), which is sqrt(total * period). */
-        if (query->what == STORE_LINES)
-            value = lines > 0 ? 100 * s->api.column_double(q, 7) / lines : 100, error = 0;
-        else if (query->what == STORE_SOURCE && !is_there)
+        if (query->what == STORE_SOURCE && !s->api.column_int64(q, 13))
             continue; /* it was not there yet, or is gone */
-        else if (query->what == STORE_SOURCE)
-            value = v.all ? 100 * (double)v.hit / (double)v.all : 100, error = 0;
+        if (kind_of(query->what) == STORE_COVERAGE)
+            value = all > 0 ? 100 * hit / all : 100, error = 0;
         else if (query->what == STORE_FUNCTION)
-            value = v.self, error = is_there && v.self > 0 ? v.error : period / 2;
+            value = self, error = self > 0 ? s->api.column_double(q, 9) : period / 2;
         else if (query->what == STORE_FUNCTION_TOTAL)
-            value = v.total, error = sqrt(fmax(v.total, period / 2) * period);
+            value = self + s->api.column_double(q, 10),
+            error = sqrt(fmax(value, period / 2) * period);
         uint32_t runs = (uint32_t)s->api.column_int64(q, 5);
         if (!isfinite(value) || !isfinite(error) || runs == 0) {
-            err_in(e, s->path, "damaged: a run of '%s' has no total", store_text(s, q, 0, a));
+            err_in(e, s->path, DAMAGED, store_text(s, q, 0, a));
             break;
         }
         series_add(out, store_text(s, q, 0, a), s->api.column_int64(q, 1), value * scale,
@@ -240,7 +193,7 @@ bool store_series_read(struct store *s, const struct store_query *query, struct 
     /* Each name is read as a series and added point by point. That is right since each series of
      * a function has a point for every commit, in the same order. Those of sources have not, as
      * commits without the source are skipped: of several that match, the first is taken. */
-    double scale = is_time ? 1e-9 : 1;
+    double scale = is_time ? 1e-6 : 1;
     out->unit = kind_of(query->what) == STORE_COVERAGE ? "%" : is_time ? "s" : out->query.event;
     if (kind_of(query->what) == STORE_COVERAGE)
         scale = 1;
@@ -271,66 +224,56 @@ struct store_sums {
     uint32_t runs;
 };
 
-/* Two statements, as a join of both would repeat the totals for each block. Without an error in
+/* Two statements, as a join of both would repeat the totals for each function. Without an error in
  * between, no run at all is one: the commit is misspelled, or of another program. SQLite's
  * finalize takes NULL, so the end is the same after a statement that was refused. */
 static bool store_sum_commit(struct store *s, const struct store_query *query, const char *commit,
                              struct store_sums *sums, struct err *e)
 {
-    sqlite3_stmt *runs =
+#define OF_COMMIT                                                                      \
+    " WHERE r.commit_id = (SELECT id FROM commits WHERE name = ?1) AND r.kind = 0 AND" \
+    " r.program = ?2 AND r.event = ?3"
+    sqlite3_stmt *both[] = {
+        store_prepare(s, "SELECT r.runs, r.total, r.total_error FROM runs r" OF_COMMIT, e),
         store_prepare(s,
-                      "SELECT r.total, r.total_error, r.runs FROM runs r JOIN commits c ON c.id = "
-                      "r.commit_id WHERE"
-                      " c.name = ?1 AND r.kind = 0 AND r.program = ?2 AND r.event = ?3",
-                      e);
-    sqlite3_stmt *blocks = store_prepare(
-        s,
-        "SELECT b.block, b.data, r.runs FROM runs r JOIN commits c ON c.id = r.commit_id JOIN"
-        " blocks b ON b.run = r.id WHERE c.name = ?1 AND r.kind = 0 AND r.program = ?2 AND r.event "
-        "= ?3",
-        e);
-    sqlite3_stmt *both[] = {runs, blocks};
+                      "SELECT r.runs, f.self, f.error, f.name_id FROM runs r JOIN functions f ON"
+                      " f.run_id = r.id" OF_COMMIT,
+                      e)};
     for (int i = 0; i < 2 && both[i]; i++) {
         store_bind_text(s, both[i], 1, commit);
         store_bind_text(s, both[i], 2, query->program);
         store_bind_text(s, both[i], 3, query->event);
-    }
-    while (runs && store_next(s, runs, e)) {
-        double total = s->api.column_double(runs, 0), error = s->api.column_double(runs, 1);
-        uint32_t weight = (uint32_t)s->api.column_int64(runs, 2);
-        if (!isfinite(total) || !isfinite(error) || !weight) {
-            err_in(e, s->path, "damaged: a run of '%s' has no total", commit);
-            break;
-        }
-        sums->total += total * weight;
-        sums->total_variance += error * error * weight * weight;
-        sums->runs += weight;
-    }
-    while (blocks && store_next(s, blocks, e)) {
-        struct bytes blob = {s->api.column_blob(blocks, 1), (size_t)s->api.column_bytes(blocks, 1)};
-        struct cursor in = cursor_over(blob, "");
-        double weight = (double)s->api.column_int64(blocks, 2);
-        struct store_value v;
-        uint32_t slot;
-        while (blob.at && store_blob_next(&in, STORE_PROFILE, &slot, &v)) {
-            /* Undoes block_of(): blocks of profiles are even. A writer may have added names
-             * since the arrays were made, or the file may be damaged: these are passed over. */
-            size_t name = (size_t)s->api.column_int64(blocks, 0) / 2 * STORE_SLOTS + slot;
-            if (name >= sums->len)
+        while (store_next(s, both[i], e)) {
+            double weight = (double)s->api.column_int64(both[i], 0);
+            double amount = s->api.column_double(both[i], 1) * weight;
+            double error = s->api.column_double(both[i], 2) * weight;
+            if (!isfinite(amount) || !isfinite(error) || !(weight > 0)) {
+                err_in(e, s->path, DAMAGED, commit);
+                break;
+            }
+            if (i == 0) {
+                sums->total += amount;
+                sums->total_variance += error * error;
+                sums->runs += (uint32_t)weight;
                 continue;
-            sums->self[name] += v.self * weight;
-            sums->variance[name] += v.error * v.error * weight * weight;
+            }
+            /* A writer may have added names since the arrays were made. */
+            size_t name = (size_t)s->api.column_int64(both[i], 3);
+            if (name < sums->len) {
+                sums->self[name] += amount;
+                sums->variance[name] += error * error;
+            }
         }
     }
-    s->api.finalize(runs);
-    s->api.finalize(blocks);
+    s->api.finalize(both[0]);
+    s->api.finalize(both[1]);
     return !e->line[0] && (sums->runs || err_in(e, s->path, "'%s' has no run of commit '%s'",
                                                 query->program, commit));
 }
 
 /* Names with gaps in their numbers come from another program, and arrays of that length may be
  * larger than any memory. */
-int64_t store_names_count(struct store *s, struct err *e)
+static int64_t store_names_count(struct store *s, struct err *e)
 {
     int64_t names = store_number(s, "SELECT count(*) FROM names", e);
     int64_t last = store_number(s, "SELECT coalesce(max(id), 0) FROM names", e);
@@ -375,7 +318,7 @@ bool store_diff_read(struct store *s, const struct store_query *query, const cha
         !store_sums_make(s, &by[1], a, e) || !store_sum_commit(s, &chosen, old, &by[0], e) ||
         !store_sum_commit(s, &chosen, new, &by[1], e))
         return false;
-    double scale = is_time ? 1e-9 : 1, olds = scale / by[0].runs, news = scale / by[1].runs;
+    double scale = is_time ? 1e-6 : 1, olds = scale / by[0].runs, news = scale / by[1].runs;
     out->unit = is_time ? "s" : chosen.event;
     out->old_runs = by[0].runs;
     out->new_runs = by[1].runs;

@@ -121,10 +121,6 @@ struct store_dataset {
 MUST_CHECK bool store_export_dataset(struct store *s, const char *folder,
                                      const struct store_dataset *to, struct err *e);
 
-/* A number in two bytes: 0, or a power of 2 in steps of 2^(1/1024), which is 0.07 %. */
-uint16_t store_pack(double value);
-double store_unpack(uint16_t packed);
-
 /* --- turns (turns.c) -------------------------------------------------------------------------- */
 
 /* A point at which a series went to another level. */

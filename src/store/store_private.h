@@ -10,13 +10,6 @@
 
 #include <sqlite3.h>
 
-enum {
-    STORE_SLOTS = 64,      /* names in a block */
-    STORE_ERROR_STEPS = 4, /* of errors, to an octave */
-    STORE_HAS_SELF = 64,   /* bits of an entry's first byte */
-    STORE_HAS_TOTAL = 128
-};
-
 /* SQLite's functions that are called. */
 struct sqlite {
     __typeof__(sqlite3_open_v2) *open_v2;
@@ -59,18 +52,10 @@ bool store_next(const struct store *s, sqlite3_stmt *q, struct err *e);
 const char *store_text(const struct store *s, sqlite3_stmt *q, int column, struct arena *a);
 int64_t store_number(const struct store *s, const char *sql, struct err *e);
 
-/* history.c: the largest number of a name; they begin with 1. -1, with the error, for a damaged
- * history. */
-int64_t store_names_count(struct store *s, struct err *e);
-
-/* The next entry of a block's data; false at the end, or where it is damaged. */
-bool store_blob_next(struct cursor *in, enum store_kind kind, uint32_t *slot,
-                     struct store_value *v);
-
-/* Blocks of functions are even, those of sources odd. */
-static inline int64_t block_of(enum store_kind kind, int64_t name)
+/* Of amounts in a history: times are microseconds there, counts are counts. */
+static inline double store_unit(bool is_time)
 {
-    return name / STORE_SLOTS * 2 + kind;
+    return is_time ? 1000 : 1;
 }
 
 #endif

@@ -13,7 +13,7 @@ import unittest
 import xml.etree.ElementTree
 from pathlib import Path
 
-from harness import check_schema, main, monarc, monarc_json, monarc_path
+from harness import ROOT, check_schema, main, monarc, monarc_json, monarc_path
 from parts import load_tests, slow
 from run_file import FILE, Run
 
@@ -70,9 +70,9 @@ class Store(unittest.TestCase):
         self.assertEqual([(p["commit"], p["date"], p["runs"]) for p in found["points"]],
                          [(f"c{d}", f"2026-01-0{d + 1}T00:00:00Z", 1) for d in range(3)])
         for point, value in zip(found["points"], (1, 1, 2)):
-            self.assertAlmostEqual(point["value"], value, delta=0.001)  # two bytes a number
-            rest = 0.1 / (value + 0.1)  # binomial; the error has one byte, in steps of a fifth
-            self.assertAlmostEqual(point["error"], (value * rest / 1000)**0.5, delta=0.001)
+            self.assertAlmostEqual(point["value"], value, places=9)
+            rest = 0.1 / (value + 0.1)  # binomial
+            self.assertAlmostEqual(point["error"], (value * rest / 1000)**0.5, delta=0.0001)
         self.assertAlmostEqual(found["points"][2]["change"], 1, delta=0.001)
         total = self.json("trend", "--total")["points"]
         self.assertEqual([round(p["value"], 6) for p in total], [1.1, 1.1, 2.1])
@@ -195,6 +195,47 @@ class Store(unittest.TestCase):
                 self.assertRegex(error, f"^monarc: {file}: .*({words}).*\n$")
             self.assertEqual((self.dir / file).read_bytes(), before, file)
 
+    def test_documented_queries_give_what_monarc_prints(self):
+        """The SQL of docs/store.md."""
+        names = [self.recording(f"r{i}", hot=ticks, cold=40) for i, ticks in enumerate((100, 300, 150))]
+        for commit, date, files in ("b", "2", names[:2]), ("a", "1", names[2:]), ("c", "3", [self.recording("r", cold=40)]):
+            self.store("add", "--commit", commit, "--date", date, *files)
+        trend, objects = re.findall(r"```sql\n(.*?)```", (ROOT / "docs/store.md").read_text(), re.DOTALL)
+        found = dict(self.query(trend))
+        wanted = {p["commit"]: p["value"] for p in self.json("trend", "hot")["points"]}
+        self.assertEqual(list(found), ["a", "b", "c"])
+        self.assertEqual({k: round(float(v), 6) for k, v in found.items()}, {k: round(v, 6) for k, v in wanted.items()})
+        self.assertEqual([float(v) for v in found.values()], [0.15, 0.2, 0])
+        self.assertEqual([tuple(row) for row in self.query(objects)],
+                         [("a", "prog", "0.19"), ("b", "prog", "0.48"), ("c", "prog", "0.04")])
+        rows = self.query("SELECT f.error, f.callees FROM functions f JOIN runs r ON r.id = f.run_id JOIN names n"
+                          " ON n.id = f.name_id WHERE n.shown = 'hot' AND r.total = 190000")
+        self.assertEqual(rows, [[str(round(self.json("trend", "hot")["points"][0]["error"] * 1e6)), "0"]])
+        (self.dir / "t.info").write_text("SF:/src/a.c\nDA:1,1\nDA:2,0\nend_of_record\n")
+        self.store("add", "--commit", "d", "t.info")
+        self.assertEqual(self.query("SELECT name, s.lines, s.lines_hit FROM sources s JOIN names ON id = name_id"),
+                         [["a.c", "2", "1"]])
+
+    def query(self, sql):
+        with contextlib.closing(sqlite3.connect(self.dir / "monarc-history.db")) as database:
+            return [[str(field) for field in row] for row in database.execute(sql)]
+
+    def test_a_history_of_the_older_tables_is_refused(self):
+        """Version 1 had blobs of 64 functions. None of it is read, or changed."""
+        name = self.recording("r", hot=100)
+        self.store("add", "--commit", "a", name)
+        with contextlib.closing(sqlite3.connect(self.dir / "monarc-history.db")) as database, database:
+            database.executescript("DROP TABLE functions; DROP TABLE sources; PRAGMA user_version=1;"
+                                   "CREATE TABLE blocks(block INTEGER NOT NULL, run INTEGER NOT NULL, data BLOB NOT NULL,"
+                                   " PRIMARY KEY(block, run)) WITHOUT ROWID; INSERT INTO blocks VALUES(0, 1, x'414a5f3c')")
+        before = (self.dir / "monarc-history.db").read_bytes()
+        for verb in (["add", "--commit", "b", name], ["trend", "hot"], ["trend", "--total"], ["blame"], ["diff", "a", "a"],
+                     ["export", "fleet"]):
+            self.assertEqual(self.store(*verb, status=2), "monarc: monarc-history.db: has version 1 of the tables, and this "
+                             "monarc reads version 2: --file NAME begins another history\n")
+        self.assertEqual((self.dir / "monarc-history.db").read_bytes(), before)
+        self.assertFalse((self.dir / "fleet").exists())
+
     def test_a_number_of_a_name_is_no_reason_for_memory(self):
         name = self.recording("r", main=10)
         for commit in "ab":
@@ -214,7 +255,7 @@ class Store(unittest.TestCase):
                 database.execute(f"UPDATE runs SET {change}")
             for verb in (["trend", "--total"], ["diff", "a", "b"]):
                 error = self.store(*verb, status=2)
-                self.assertEqual(error, "monarc: monarc-history.db: damaged: a run of 'a' has no total\n")
+                self.assertEqual(error, "monarc: monarc-history.db: is damaged: a run of 'a' has an amount that is no number\n")
 
     def test_an_event_may_be_called_anything(self):
         """Its name is the unit of what is no time, and the recording's author chose it."""
