@@ -13,18 +13,21 @@
 #include "lib/handles.h"
 
 #include "base/vec.h"
-#include "profile/model/recording.h"
+#include "profile/model/recording_lists.h"
 
 #include <string.h>
 
 /* ---- building */
 
-/* A row to be added: the caller's struct, and the number that it got. */
+/* A row to be added, and the number that it got. */
 struct row {
     struct monarc_recording *r;
-    const void *from;
+    void *item;        /* of the model's list */
+    const char **text; /* of it, to be copied, where no table says which are */
+    const struct monarc_frame *frames;
     size_t len;
     uint32_t number;
+    enum recording_list list;
 };
 
 /* Every recording has a root of its stacks, and slices of some length. */
@@ -53,10 +56,33 @@ static bool recording_row_add(struct row *row, bool (*add)(void *), struct monar
     return call_fail_memory(e);
 }
 
-/* For rows with numbers: the new one's, or MONARC_NONE. */
-static uint32_t recording_row_number(struct row *row, bool (*add)(void *), struct monarc_error *e)
+/* Copies of its texts live as long as the recording. */
+static bool recording_row_append(void *context)
 {
-    return recording_row_add(row, add, e) ? row->number : MONARC_NONE;
+    struct row *row = context;
+    struct recording *recording = &row->r->recording;
+    if (row->text && *row->text)
+        *row->text = arena_copy(&recording->arena, *row->text, strlen(*row->text));
+    row->number = (uint32_t)recording_items_of(recording, row->list).len;
+    recording_item_append(recording, row->list, row->item);
+    return true;
+}
+
+/* What the tables of fields say of the item is checked, and `what` is the error. */
+static bool recording_item_add(struct row *row, const char *what, struct monarc_error *e)
+{
+    if (!recording_item_holds(&row->r->recording, row->list, row->item))
+        return call_fail(e, MONARC_MISUSE, "%s", what);
+    return recording_row_add(row, recording_row_append, e);
+}
+
+#define ROW(of, name, from) \
+    (&(struct row){.r = (of), .item = &(from), .list = RECORDING_LIST_##name})
+
+/* For rows with numbers: the new one's, or MONARC_NONE. */
+static uint32_t recording_item_number(struct row *row, const char *what, struct monarc_error *e)
+{
+    return recording_item_add(row, what, e) ? row->number : MONARC_NONE;
 }
 
 /* Refuses a row that has a number. */
@@ -64,18 +90,6 @@ static uint32_t recording_row_misuse(struct monarc_error *e, const char *what)
 {
     call_fail(e, MONARC_MISUSE, "%s", what);
     return MONARC_NONE;
-}
-
-/* A copy that lives as long as the recording; NULL stays NULL. */
-static const char *recording_row_text(struct row *row, const char *text)
-{
-    return text ? arena_copy(&row->r->recording.arena, text, strlen(text)) : NULL;
-}
-
-/* The library's MONARC_NONE is the model's: see the assertion in recording.c. */
-static bool recording_is_index_or_none(uint32_t index, size_t len)
-{
-    return index < len || index == MONARC_NONE;
 }
 
 /* Only what a caller can know of a run that it recorded itself; how many rows there are is
@@ -101,41 +115,14 @@ bool monarc_recording_set_facts(struct monarc_recording *r,
     return true;
 }
 
-static bool recording_add_text(void *context)
-{
-    struct row *row = context;
-    const char *const *pair = row->from;
-    vec_push(&row->r->recording.texts, ((struct recording_text){recording_row_text(row, pair[0]),
-                                                                recording_row_text(row, pair[1])}));
-    return true;
-}
-
 bool monarc_recording_add_text(struct monarc_recording *r, const char *key, const char *value,
                                struct monarc_error *e)
 {
-    struct row row = {.r = r, .from = (const char *const[]){key, value}};
-    if (!key || !*key || !value)
-        return call_fail(e, MONARC_MISUSE, "a text has a key and a value");
-    return recording_row_add(&row, recording_add_text, e);
-}
-
-static bool recording_add_object(void *context)
-{
-    struct row *row = context;
-    const struct monarc_object *from = row->from;
-    struct recording_object o = {.kind = (uint32_t)from->kind,
-                                 .build_id_bytes = (uint32_t)from->build_id_bytes,
-                                 .low = from->low,
-                                 .high = from->high,
-                                 .path = recording_row_text(row, from->path),
-                                 .process = from->kind == MONARC_OBJECT_GENERATED ? from->process
-                                                                                  : RECORDING_NONE,
-                                 .is_deleted = from->is_deleted};
-    if (from->build_id_bytes)
-        memcpy(o.build_id, from->build_id, from->build_id_bytes);
-    row->number = (uint32_t)row->r->recording.objects.len;
-    vec_push(&row->r->recording.objects, o);
-    return true;
+    static const char what[] = "a text has a key and a value";
+    struct recording_text text = {key, value};
+    if (!key || !*key)
+        return call_fail(e, MONARC_MISUSE, what);
+    return recording_item_add(ROW(r, TEXTS, text), what, e);
 }
 
 /* Only files have paths, and only generated code has a process. High may equal low: nothing of the
@@ -143,65 +130,51 @@ static bool recording_add_object(void *context)
 uint32_t monarc_recording_add_object(struct monarc_recording *r, const struct monarc_object *object,
                                      struct monarc_error *e)
 {
-    struct row row = {.r = r, .from = object};
+    static const char what[] = "an object has a kind, a range, and a path if it is a file";
     if (!object || (unsigned)object->kind > MONARC_OBJECT_CUT || object->low > object->high ||
         object->build_id_bytes > RECORDING_BUILD_ID_BYTES ||
         (object->build_id_bytes && !object->build_id) ||
         (object->kind == MONARC_OBJECT_FILE) != (object->path != NULL))
-        return recording_row_misuse(e, "an object has a kind, a range, and a path if it is a file");
-    if (object->kind == MONARC_OBJECT_GENERATED && object->process >= r->recording.processes.len)
+        return recording_row_misuse(e, what);
+    bool is_generated = object->kind == MONARC_OBJECT_GENERATED;
+    if (is_generated && object->process >= r->recording.processes.len)
         return recording_row_misuse(e, "generated code is of a process");
-    return recording_row_number(&row, recording_add_object, e);
-}
-
-/* A file with symbols is known by them alone from then on: reports open no file for it. */
-static bool recording_add_symbol(void *context)
-{
-    struct row *row = context;
-    const struct monarc_symbol *from = row->from;
-    struct recording *recording = &row->r->recording;
-    vec_push(&recording->symbols, ((struct recording_symbol){from->object, from->start, from->size,
-                                                             recording_row_text(row, from->name)}));
-    recording->objects.at[from->object].is_listed |=
-        recording->objects.at[from->object].kind == RECORDING_OBJECT_FILE;
-    return true;
+    struct recording_object o = {.kind = (uint32_t)object->kind,
+                                 .build_id_bytes = (uint32_t)object->build_id_bytes,
+                                 .low = object->low,
+                                 .high = object->high,
+                                 .path = object->path,
+                                 .process = is_generated ? object->process : RECORDING_NONE,
+                                 .is_deleted = object->is_deleted};
+    if (object->build_id_bytes)
+        memcpy(o.build_id, object->build_id, object->build_id_bytes);
+    struct row *row = ROW(r, OBJECTS, o);
+    row->text = &o.path;
+    return recording_item_number(row, what, e);
 }
 
 /* The order is the model's; symbols that come in another are refused rather than sorted, since
- * numbers of rows are the caller's to know. */
+ * numbers of rows are the caller's to know. A file with symbols is known by them alone from then
+ * on: reports open no file for it. */
 bool monarc_recording_add_symbol(struct monarc_recording *r, const struct monarc_symbol *symbol,
                                  struct monarc_error *e)
 {
-    struct row row = {.r = r, .from = symbol};
+    static const char what[] = "a symbol has an object, a range and a name";
     const struct recording_symbol *last =
         r->recording.symbols.len ? &r->recording.symbols.at[r->recording.symbols.len - 1] : NULL;
     if (!symbol || symbol->object >= r->recording.objects.len || !symbol->name ||
         symbol->start + symbol->size < symbol->start)
-        return call_fail(e, MONARC_MISUSE, "a symbol has an object, a range and a name");
+        return call_fail(e, MONARC_MISUSE, what);
     if (last && (last->object > symbol->object ||
                  (last->object == symbol->object && last->start > symbol->start)))
         return call_fail(e, MONARC_MISUSE, "symbols are not in the order of objects and starts");
-    return recording_row_add(&row, recording_add_symbol, e);
-}
-
-static bool recording_add_process(void *context)
-{
-    struct row *row = context;
-    const struct monarc_process *from = row->from;
-    row->number = (uint32_t)row->r->recording.processes.len;
-    vec_push(&row->r->recording.processes,
-             ((struct recording_process){.pid = from->pid,
-                                         .parent_pid = from->parent_pid,
-                                         .program = from->program,
-                                         .start_ns = from->start_ns,
-                                         .end_ns = from->end_ns,
-                                         .user_ns = from->user_ns,
-                                         .system_ns = from->system_ns,
-                                         .has_cpu = from->has_cpu,
-                                         .has_ended = from->has_ended,
-                                         .status = from->status,
-                                         .name = recording_row_text(row, from->name),
-                                         .why_unseen = recording_row_text(row, from->why_unseen)}));
+    struct recording_symbol s = {symbol->object, symbol->start, symbol->size, symbol->name};
+    struct recording_object *o = &r->recording.objects.at[symbol->object];
+    struct row *row = ROW(r, SYMBOLS, s);
+    row->text = &s.name;
+    if (!recording_item_add(row, what, e))
+        return false;
+    o->is_listed |= o->kind == RECORDING_OBJECT_FILE;
     return true;
 }
 
@@ -209,68 +182,60 @@ static bool recording_add_process(void *context)
 uint32_t monarc_recording_add_process(struct monarc_recording *r,
                                       const struct monarc_process *process, struct monarc_error *e)
 {
-    struct row row = {.r = r, .from = process};
-    if (!process || !process->name || (process->end_ns && process->end_ns < process->start_ns))
-        return recording_row_misuse(e, "a process has a name, and ends after it began");
+    static const char what[] = "a process has a name, and ends after it began";
+    if (!process || (process->end_ns && process->end_ns < process->start_ns))
+        return recording_row_misuse(e, what);
     if (process->program != MONARC_NONE &&
         (process->program >= r->recording.objects.len ||
          r->recording.objects.at[process->program].kind != RECORDING_OBJECT_FILE))
         return recording_row_misuse(e, "a process' program is an object that is a file");
-    return recording_row_number(&row, recording_add_process, e);
-}
-
-/* The name was checked to fit; what follows it is zeroed. */
-static bool recording_add_thread(void *context)
-{
-    struct row *row = context;
-    const struct monarc_thread *from = row->from;
-    struct recording_thread t = {.process = from->process,
-                                 .tid = from->tid,
-                                 .start_ns = from->start_ns,
-                                 .end_ns = from->end_ns,
-                                 .cpu_ns = from->cpu_ns,
-                                 .has_cpu = from->has_cpu};
-    memcpy(t.name, from->name, strlen(from->name));
-    row->number = (uint32_t)row->r->recording.threads.len;
-    vec_push(&row->r->recording.threads, t);
-    return true;
+    struct recording_process p = {.pid = process->pid,
+                                  .parent_pid = process->parent_pid,
+                                  .program = process->program,
+                                  .start_ns = process->start_ns,
+                                  .end_ns = process->end_ns,
+                                  .user_ns = process->user_ns,
+                                  .system_ns = process->system_ns,
+                                  .has_cpu = process->has_cpu,
+                                  .has_ended = process->has_ended,
+                                  .status = process->status,
+                                  .name = process->name,
+                                  .why_unseen = process->why_unseen};
+    return recording_item_number(ROW(r, PROCESSES, p), what, e);
 }
 
 /* The kernel keeps 15 bytes of a name, and the model one more; a longer one is refused, not cut. */
 uint32_t monarc_recording_add_thread(struct monarc_recording *r, const struct monarc_thread *thread,
                                      struct monarc_error *e)
 {
-    struct row row = {.r = r, .from = thread};
-    if (!thread || thread->process >= r->recording.processes.len ||
-        (thread->end_ns && thread->end_ns < thread->start_ns))
-        return recording_row_misuse(e, "a thread is of a process, and ends after it began");
+    static const char what[] = "a thread is of a process, and ends after it began";
+    if (!thread || (thread->end_ns && thread->end_ns < thread->start_ns))
+        return recording_row_misuse(e, what);
     if (!thread->name || strlen(thread->name) > RECORDING_THREAD_NAME_BYTES)
         return recording_row_misuse(e, "a thread has a name of at most 16 bytes");
-    return recording_row_number(&row, recording_add_thread, e);
-}
-
-static bool recording_add_event(void *context)
-{
-    struct row *row = context;
-    const struct monarc_event *from = row->from;
-    row->number = (uint32_t)row->r->recording.events.len;
-    vec_push(
-        &row->r->recording.events,
-        ((struct recording_event){.name = recording_row_text(row, from->name),
-                                  .unit = from->is_time ? RECORDING_UNIT_NS : RECORDING_UNIT_COUNT,
-                                  .period = from->period,
-                                  .user_only = from->is_user_only}));
-    return true;
+    struct recording_thread t = {.process = thread->process,
+                                 .tid = thread->tid,
+                                 .start_ns = thread->start_ns,
+                                 .end_ns = thread->end_ns,
+                                 .cpu_ns = thread->cpu_ns,
+                                 .has_cpu = thread->has_cpu};
+    memcpy(t.name, thread->name, strlen(thread->name));
+    return recording_item_number(ROW(r, THREADS, t), what, e);
 }
 
 /* The first event is the one that reports show unless another is requested. */
 uint32_t monarc_recording_add_event(struct monarc_recording *r, const struct monarc_event *event,
                                     struct monarc_error *e)
 {
-    struct row row = {.r = r, .from = event};
+    static const char what[] = "an event has a name";
     if (!event || !event->name || !*event->name)
-        return recording_row_misuse(e, "an event has a name");
-    return recording_row_number(&row, recording_add_event, e);
+        return recording_row_misuse(e, what);
+    struct recording_event made = {.name = event->name,
+                                   .unit =
+                                       event->is_time ? RECORDING_UNIT_NS : RECORDING_UNIT_COUNT,
+                                   .period = event->period,
+                                   .user_only = event->is_user_only};
+    return recording_item_number(ROW(r, EVENTS, made), what, e);
 }
 
 /* ---- stacks and what is counted on them */
@@ -293,7 +258,7 @@ static bool recording_add_stack(void *context)
 {
     struct row *row = context;
     struct recording *recording = &row->r->recording;
-    const struct monarc_frame *frames = row->from;
+    const struct monarc_frame *frames = row->frames;
     if (!row->r->is_mapped)
         recording_map_nodes(row->r);
     vec_reserve(&recording->nodes, recording->nodes.len + row->len);
@@ -315,22 +280,13 @@ static bool recording_add_stack(void *context)
 uint32_t monarc_recording_add_stack(struct monarc_recording *r, const struct monarc_frame *frames,
                                     size_t len, struct monarc_error *e)
 {
-    struct row row = {.r = r, .from = frames, .len = len};
+    struct row row = {.r = r, .frames = frames, .len = len};
     if ((len && !frames) || len > UINT32_MAX / 2 || r->recording.nodes.len > UINT32_MAX / 2)
         return recording_row_misuse(e, "a stack has frames, and not too many");
     for (size_t i = 0; i < len; i++)
         if (frames[i].object >= r->recording.objects.len)
             return recording_row_misuse(e, "a frame is in an object");
-    return recording_row_number(&row, recording_add_stack, e);
-}
-
-static bool recording_add_sample(void *context)
-{
-    struct row *row = context;
-    const struct monarc_sample *s = row->from;
-    vec_push(&row->r->recording.samples, ((struct recording_sample){s->slice, s->thread, s->event,
-                                                                    s->node, s->weight, s->count}));
-    return true;
+    return recording_row_add(&row, recording_add_stack, e) ? row.number : MONARC_NONE;
 }
 
 /* Node 0 is fine even before there is any stack. Whether weights have a sum, and slices are within
@@ -338,70 +294,47 @@ static bool recording_add_sample(void *context)
 bool monarc_recording_add_sample(struct monarc_recording *r, const struct monarc_sample *sample,
                                  struct monarc_error *e)
 {
-    struct row row = {.r = r, .from = sample};
+    static const char what[] = "a sample has a thread, an event and a stack";
     if (!sample || sample->thread >= r->recording.threads.len ||
         sample->event >= r->recording.events.len ||
         (sample->node && sample->node >= r->recording.nodes.len))
-        return call_fail(e, MONARC_MISUSE, "a sample has a thread, an event and a stack");
-    return recording_row_add(&row, recording_add_sample, e);
-}
-
-static bool recording_add_call(void *context)
-{
-    struct row *row = context;
-    const struct monarc_recorded_call *c = row->from;
-    vec_push(&row->r->recording.arcs,
-             ((struct recording_arc){c->from_object, c->self_object, c->from, c->self, c->count}));
-    return true;
+        return call_fail(e, MONARC_MISUSE, what);
+    struct recording_sample s = {sample->slice, sample->thread, sample->event,
+                                 sample->node,  sample->weight, sample->count};
+    return recording_item_add(ROW(r, SAMPLES, s), what, e);
 }
 
 /* Ends in no object have MONARC_NONE. */
 bool monarc_recording_add_call(struct monarc_recording *r, const struct monarc_recorded_call *call,
                                struct monarc_error *e)
 {
-    struct row row = {.r = r, .from = call};
-    if (!call || !recording_is_index_or_none(call->from_object, r->recording.objects.len) ||
-        !recording_is_index_or_none(call->self_object, r->recording.objects.len))
-        return call_fail(e, MONARC_MISUSE, "a call is between objects, or MONARC_NONE");
-    return recording_row_add(&row, recording_add_call, e);
-}
-
-static bool recording_add_block(void *context)
-{
-    struct row *row = context;
-    const struct monarc_recorded_block *b = row->from;
-    vec_push(&row->r->recording.blocks,
-             ((struct recording_block){b->object, b->address, b->count}));
-    return true;
+    static const char what[] = "a call is between objects, or MONARC_NONE";
+    if (!call)
+        return call_fail(e, MONARC_MISUSE, what);
+    struct recording_arc arc = {call->from_object, call->self_object, call->from, call->self,
+                                call->count};
+    return recording_item_add(ROW(r, ARCS, arc), what, e);
 }
 
 bool monarc_recording_add_block(struct monarc_recording *r,
                                 const struct monarc_recorded_block *block, struct monarc_error *e)
 {
-    struct row row = {.r = r, .from = block};
-    if (!block || block->object >= r->recording.objects.len)
-        return call_fail(e, MONARC_MISUSE, "a block is in an object");
-    return recording_row_add(&row, recording_add_block, e);
-}
-
-static bool recording_add_loss(void *context)
-{
-    struct row *row = context;
-    const struct monarc_loss *l = row->from;
-    vec_push(&row->r->recording.losses,
-             ((struct recording_loss){RECORDING_LOST_OTHER, l->count, l->ns,
-                                      recording_row_text(row, l->text)}));
-    return true;
+    static const char what[] = "a block is in an object";
+    if (!block)
+        return call_fail(e, MONARC_MISUSE, what);
+    struct recording_block made = {block->object, block->address, block->count};
+    return recording_item_add(ROW(r, BLOCKS, made), what, e);
 }
 
 /* All losses of callers are of the kind that reports print as they are. */
 bool monarc_recording_add_loss(struct monarc_recording *r, const struct monarc_loss *loss,
                                struct monarc_error *e)
 {
-    struct row row = {.r = r, .from = loss};
-    if (!loss || !loss->text)
-        return call_fail(e, MONARC_MISUSE, "a loss needs a description");
-    return recording_row_add(&row, recording_add_loss, e);
+    static const char what[] = "a loss needs a description";
+    if (!loss)
+        return call_fail(e, MONARC_MISUSE, what);
+    struct recording_loss made = {RECORDING_LOST_OTHER, loss->count, loss->ns, loss->text};
+    return recording_item_add(ROW(r, LOSSES, made), what, e);
 }
 
 /* ---- converting */

@@ -21,34 +21,53 @@ static bool check_fails(struct err *e, enum recording_list list, size_t item)
     return err_set(e, "%s %zu of the recording is not possible", recording_list_name(list), item);
 }
 
-/* One field of all items of a list: what it refers to is there, as is its text, and it has a
- * sum. */
+/* A field of an item: what it refers to is there, as is its text, and *sum has room for it. */
+static bool field_holds(const struct recording_field *f, const void *item, size_t others,
+                        uint64_t *sum)
+{
+    if (f->coding == RECORDING_AS_STRING)
+        return recording_field_text(item, f) != NULL;
+    if (f->coding == RECORDING_AS_CHARACTERS)
+        return !recording_field_text(item, f)[f->bytes - 1];
+    if (recording_field_is_text(f))
+        return true;
+    uint64_t value = recording_field_get(item, f);
+    bool may_be_none = f->coding == RECORDING_AS_INDEX && value == RECORDING_NONE;
+    return (!f->refers_to || value < others || may_be_none) && (!f->below || value < f->below) &&
+           (!f->adds_up || !__builtin_add_overflow(*sum, value, sum));
+}
+
+/* How many items there are for a field to refer to. */
+static size_t field_others(const struct recording *r, const struct recording_field *f)
+{
+    return f->refers_to ? recording_items_of(r, f->refers_to).len : 0;
+}
+
+/* One field of all items of a list. */
 static bool check_field(const struct recording *r, enum recording_list list,
                         const struct recording_field *f, struct err *e)
 {
     struct recording_items items = recording_items_of(r, list);
-    size_t others = f->refers_to ? recording_items_of(r, f->refers_to).len : 0;
+    size_t others = field_others(r, f);
     uint64_t sum = 0;
     bool is_text = f->coding == RECORDING_AS_STRING || f->coding == RECORDING_AS_CHARACTERS;
     if (!is_text && !f->refers_to && !f->below && !f->adds_up)
         return true;
-    for (size_t i = 0; i < items.len; i++) {
-        const uint8_t *item = items.at + i * items.item_bytes;
-        bool holds = true;
-        if (f->coding == RECORDING_AS_STRING)
-            holds = recording_field_text(item, f) != NULL;
-        else if (f->coding == RECORDING_AS_CHARACTERS)
-            holds = !recording_field_text(item, f)[f->bytes - 1];
-        else {
-            uint64_t value = recording_field_get(item, f);
-            bool may_be_none = f->coding == RECORDING_AS_INDEX && value == RECORDING_NONE;
-            holds = (!f->refers_to || value < others || may_be_none) &&
-                    (!f->below || value < f->below) &&
-                    (!f->adds_up || !__builtin_add_overflow(sum, value, &sum));
-        }
-        if (!holds)
+    for (size_t i = 0; i < items.len; i++)
+        if (!field_holds(f, items.at + i * items.item_bytes, others, &sum))
             return check_fails(e, list, i);
-    }
+    return true;
+}
+
+bool recording_item_holds(const struct recording *r, enum recording_list list, const void *item)
+{
+    for (size_t i = 0; i < recording_records_len; i++)
+        for (uint32_t k = 0; recording_records[i].list == list && k < recording_records[i].len;
+             k++) {
+            const struct recording_field *f = &recording_records[i].fields[k];
+            if (!field_holds(f, item, field_others(r, f), &(uint64_t){0}))
+                return false;
+        }
     return true;
 }
 

@@ -25,19 +25,29 @@
 #define TIME               .coding = RECORDING_AS_NUMBER, .meaning = RECORDING_IS_TIME
 #define END                .coding = RECORDING_AS_NUMBER, .meaning = RECORDING_IS_END
 #define ADDS_UP            .coding = RECORDING_AS_NUMBER, .adds_up = true
+#define FIRST              .coding = RECORDING_AS_NUMBER, .meaning = RECORDING_IS_FIRST
+#define LARGEST            .coding = RECORDING_AS_NUMBER, .meaning = RECORDING_IS_LARGEST
+#define SUM                .coding = RECORDING_AS_NUMBER, .meaning = RECORDING_IS_SUM
 
 /* clang-format off */
 
 /* These facts and no others: a reader refuses a record with a rest. What comes later gets a record
  * of its own, as peaks have, which older readers pass over. */
 static const struct recording_field RUN[] = {
-    {FIELD(recording, machine), NUMBER},   {FIELD(recording, method), NUMBER},
-    {FIELD(recording, rate), NUMBER},      {FIELD(recording, cpus), NUMBER},
-    {FIELD(recording, start_real_ns), NUMBER}, {FIELD(recording, length_ns), NUMBER},
-    {FIELD(recording, slice_ns), NUMBER},  {FIELD(recording, user_ns), NUMBER},
-    {FIELD(recording, system_ns), NUMBER}, {FIELD(recording, cpu_ns), NUMBER},
-    {FIELD(recording, monitor_ns), NUMBER}, {FIELD(recording, cost_ns), NUMBER},
-    {FIELD(recording, stacks), NUMBER},    {FIELD(recording, whole), NUMBER},
+    {FIELD(recording, machine), FIRST, .key = "machine"},
+    {FIELD(recording, method), FIRST},
+    {FIELD(recording, rate), FIRST, .key = "rate_asked_for"},
+    {FIELD(recording, cpus), LARGEST, .key = "cpus"},
+    {FIELD(recording, start_real_ns), FIRST, .key = "start_ns"},
+    {FIELD(recording, length_ns), NUMBER, .key = "length_ns"},
+    {FIELD(recording, slice_ns), NUMBER, .key = "slice_ns"},
+    {FIELD(recording, user_ns), SUM, .key = "user_ns"},
+    {FIELD(recording, system_ns), SUM, .key = "system_ns"},
+    {FIELD(recording, cpu_ns), SUM, .key = "cpu_ns"},
+    {FIELD(recording, monitor_ns), SUM, .key = "recorder_ns"},
+    {FIELD(recording, cost_ns), SUM, .key = "cost_ns"},
+    {FIELD(recording, stacks), SUM, .key = "stacks"},
+    {FIELD(recording, whole), SUM, .key = "whole_stacks"},
 };
 
 /* Keys repeat: each argument of the program is one pair. */
@@ -267,37 +277,40 @@ const struct recording_record recording_records[] = {
 };
 const size_t recording_records_len = sizeof recording_records / sizeof *recording_records;
 
-#define LIST(name, member, what)                                                              \
+#define LIST_OF(name, member, what, is_own)                                                   \
     [RECORDING_LIST_##name] = {what, offsetof(struct recording, member),                      \
-                               sizeof *((struct recording *)NULL)->member.at}
+                               sizeof *((struct recording *)NULL)->member.at, is_own}
+#define LIST(name, member, what) LIST_OF(name, member, what, false)
+#define OWN_LIST(name, member, what) LIST_OF(name, member, what, true)
 static const struct {
     const char *what;
     size_t at, item_bytes;
+    bool is_own;
 } LISTS[RECORDING_LISTS] = {
     LIST(TEXTS, texts, "text"),
     LIST(OBJECTS, objects, "object"),
     LIST(SYMBOLS, symbols, "symbol"),
     LIST(EXCERPTS, excerpts, "excerpt"),
     LIST(NODES, nodes, "node"),
-    LIST(PROCESSES, processes, "process"),
-    LIST(THREADS, threads, "thread"),
+    OWN_LIST(PROCESSES, processes, "process"),
+    OWN_LIST(THREADS, threads, "thread"),
     LIST(EVENTS, events, "event"),
     LIST(SAMPLES, samples, "sample"),
-    LIST(MARKS, marks, "mark"),
+    OWN_LIST(MARKS, marks, "mark"),
     LIST(LOSSES, losses, "loss"),
     LIST(PARTS, parts, "part"),
-    LIST(RANKS, ranks, "rank"),
-    LIST(ARCS, arcs, "arc"),
-    LIST(BLOCKS, blocks, "block"),
+    OWN_LIST(RANKS, ranks, "rank"),
+    OWN_LIST(ARCS, arcs, "arc"),
+    OWN_LIST(BLOCKS, blocks, "block"),
     LIST(BRANCHES, branches, "branch"),
     LIST(TURNS, turns, "turn"),
     LIST(PARALLEL, parallel, "number of threads that ran"),
     LIST(WAITS, waits, "wait"),
-    LIST(CREATORS, creators, "creator"),
-    LIST(RESOURCES, resources, "resource"),
-    LIST(LINKS, links, "link"),
-    LIST(TRANSFERS, transfers, "transfer"),
-    LIST(TRANSFERRED, transferred, "sum of transfers"),
+    OWN_LIST(CREATORS, creators, "creator"),
+    OWN_LIST(RESOURCES, resources, "resource"),
+    OWN_LIST(LINKS, links, "link"),
+    OWN_LIST(TRANSFERS, transfers, "transfer"),
+    OWN_LIST(TRANSFERRED, transferred, "sum of transfers"),
     LIST(LABELS, labels, "label"),
     LIST(LABEL_SETS, label_sets, "set of labels"),
 };
@@ -309,6 +322,11 @@ const struct recording_record *recording_record_of(uint32_t tag)
         if (recording_records[i].tag == tag)
             return &recording_records[i];
     return NULL;
+}
+
+bool recording_list_is_own(enum recording_list list)
+{
+    return LISTS[list].is_own;
 }
 
 const char *recording_list_name(enum recording_list list)
@@ -342,6 +360,20 @@ void *recording_items_add(struct recording *r, enum recording_list list, size_t 
     v.len += n;
     memcpy((char *)r + LISTS[list].at, &v, sizeof v);
     return items;
+}
+
+void recording_item_append(struct recording *r, enum recording_list list, void *item)
+{
+    for (size_t i = 0; i < recording_records_len; i++)
+        for (uint32_t k = 0; recording_records[i].list == list && k < recording_records[i].len;
+             k++) {
+            const struct recording_field *f = &recording_records[i].fields[k];
+            bool is_pointer = recording_field_is_text(f) && f->coding != RECORDING_AS_CHARACTERS;
+            const char *text = is_pointer ? recording_field_text(item, f) : NULL;
+            if (text)
+                recording_field_set_text(item, f, arena_copy(&r->arena, text, strlen(text)));
+        }
+    memcpy(recording_items_add(r, list, 1), item, LISTS[list].item_bytes);
 }
 
 void recording_items_free(struct recording *r, enum recording_list list)

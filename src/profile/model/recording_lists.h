@@ -1,7 +1,8 @@
 /* The lists of a recording, described once: what each field of an item means, and how the file has
  * it. From this come writing and reading (format/recording_write.c, recording_read.c), checking
- * (recording_check()), merging (recording_merge()) and freeing. A new list is a struct and its
- * member in recording.h, its fields and rows in recording_lists.c, and a paragraph in
+ * (recording_check()), merging (recording_merge()), freeing, what libmonarc adds, and the numbers
+ * of a run in `monarc info --json`. tests/checks/lists.py compares the page. A new list is a struct
+ * and its member in recording.h, its fields and rows in recording_lists.c, and a paragraph in
  * docs/formats/recording.md.
  *
  * Nodes, samples, objects, symbols, excerpts, labels and wakers have codings of their own: their
@@ -106,6 +107,10 @@ enum recording_meaning {
     RECORDING_IS_TIME,  /* nanoseconds since the run's start, which moves */
     RECORDING_IS_END,   /* the same, but 0 is no time */
     RECORDING_IS_SLICE, /* of the run's time */
+    /* Facts of a run: that of the first run that has it, the largest, or all together. */
+    RECORDING_IS_FIRST,
+    RECORDING_IS_LARGEST,
+    RECORDING_IS_SUM,
 };
 
 struct recording_field {
@@ -116,6 +121,7 @@ struct recording_field {
     bool adds_up;       /* reports add it up: the list's sum must have 64 bits */
     uint32_t below;     /* the number is below this; 0: any */
     uint16_t other;     /* in the item, as the coding says */
+    const char *key;    /* in the JSON of `monarc info`, if it is there */
 };
 
 /* Which items a record has. */
@@ -144,6 +150,10 @@ extern const size_t recording_records_len;
 /* The record of a tag, or NULL. */
 const struct recording_record *recording_record_of(uint32_t tag);
 
+/* Whether the items of a list are those of one run each: merging puts them side by side, as what
+ * two runs have is not one thing, like processes and what their threads waited for. */
+bool recording_list_is_own(enum recording_list list);
+
 /* What an item of a list is called in messages. */
 const char *recording_list_name(enum recording_list list);
 
@@ -156,6 +166,13 @@ struct recording_items recording_items_of(const struct recording *r, enum record
 
 /* `n` new items at the end of a list, zeroed; they stay where they are until the next call. */
 void *recording_items_add(struct recording *r, enum recording_list list, size_t n);
+
+/* Appends an item that was made elsewhere, after its texts became copies that the recording owns.
+ */
+void recording_item_append(struct recording *r, enum recording_list list, void *item);
+
+/* Whether the fields of an item hold what the tables say (recording_check.c). */
+bool recording_item_holds(const struct recording *r, enum recording_list list, const void *item);
 
 /* Frees a list's items. */
 void recording_items_free(struct recording *r, enum recording_list list);

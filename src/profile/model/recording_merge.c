@@ -512,22 +512,18 @@ static void merge_branches(struct recording_merging *m)
 /* Sums, and what the first run says for all. */
 static void merge_facts(struct recording_merging *m)
 {
-    struct recording *into = m->into;
-    const struct recording *from = m->from;
-    into->machine = into->machine ? into->machine : from->machine;
-    into->method = into->method ? into->method : from->method;
-    into->rate = into->rate ? into->rate : from->rate;
-    into->cpus = into->cpus > from->cpus ? into->cpus : from->cpus;
-    into->start_real_ns = into->start_real_ns ? into->start_real_ns : from->start_real_ns;
+    const struct recording_record *run = recording_record_of(RECORDING_TAG_RUN);
     if (!m->is_one_job)
-        into->length_ns += from->length_ns;
-    into->user_ns += from->user_ns;
-    into->system_ns += from->system_ns;
-    into->cpu_ns += from->cpu_ns;
-    into->monitor_ns += from->monitor_ns;
-    into->cost_ns += from->cost_ns;
-    into->stacks += from->stacks;
-    into->whole += from->whole;
+        m->into->length_ns += m->from->length_ns;
+    for (uint32_t i = 0; i < run->len; i++) {
+        const struct recording_field *f = &run->fields[i];
+        uint64_t old = recording_field_get(m->into, f), more = recording_field_get(m->from, f);
+        if (f->meaning == RECORDING_IS_SUM)
+            recording_field_set(m->into, f, old + more);
+        else if ((f->meaning == RECORDING_IS_FIRST && !old) ||
+                 (f->meaning == RECORDING_IS_LARGEST && old < more))
+            recording_field_set(m->into, f, more);
+    }
 }
 
 /* A zeroed `into` gets its root first. */
@@ -542,15 +538,6 @@ static struct recording_merging merge_merging_of(struct recording *into,
         m.had[list] = (uint32_t)recording_items_of(into, list).len;
     return m;
 }
-
-/* What two runs have of these is not one thing: their processes, threads and what those waited for
- * are different ones. */
-static const enum recording_list SIDE_BY_SIDE[] = {
-    RECORDING_LIST_PROCESSES, RECORDING_LIST_THREADS,     RECORDING_LIST_MARKS,
-    RECORDING_LIST_RANKS,     RECORDING_LIST_RESOURCES,   RECORDING_LIST_LINKS,
-    RECORDING_LIST_TRANSFERS, RECORDING_LIST_TRANSFERRED, RECORDING_LIST_CREATORS,
-    RECORDING_LIST_ARCS,      RECORDING_LIST_BLOCKS,
-};
 
 /* The order of the calls matters: maps of objects and events are needed by what follows, as is
  * begin_ns, and into->length_ns is where the next begins until merge_facts() moves it. */
@@ -589,8 +576,9 @@ bool recording_merge_by(struct recording *into, const struct recording *from,
         merge_notes(&m);
         merge_parts(&m);
         merge_branches(&m);
-        for (size_t i = 0; i < sizeof SIDE_BY_SIDE / sizeof *SIDE_BY_SIDE; i++)
-            merge_list(&m, SIDE_BY_SIDE[i]);
+        for (uint32_t list = RECORDING_LIST_NONE + 1; list < RECORDING_LISTS; list++)
+            if (recording_list_is_own(list))
+                merge_list(&m, list);
         merge_facts(&m);
         if (m.is_one_job)
             recording_sum_calls(into);

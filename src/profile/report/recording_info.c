@@ -18,6 +18,7 @@
 #include "profile/report/info.h"
 
 #include "profile/analysis/recording/excerpts.h"
+#include "profile/model/recording_lists.h"
 #include "profile/report/report_header.h"
 
 #include <inttypes.h>
@@ -312,35 +313,21 @@ void recording_info_text(struct out *out, const char *folder, const struct recor
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-/* All numbers of the recording's head in one table, named as the schema has them. */
+/* All numbers of the recording's head. */
 static void recording_json_facts(struct json *j, const struct recording *r)
 {
-    const struct {
-        const char *key;
-        uint64_t value;
-    } facts[] = {{"machine", r->machine},
-                 {"rate_asked_for", r->rate},
-                 {"cpus", r->cpus},
-                 {"start_ns", r->start_real_ns},
-                 {"length_ns", r->length_ns},
-                 {"slice_ns", r->slice_ns},
-                 {"user_ns", r->user_ns},
-                 {"system_ns", r->system_ns},
-                 {"cpu_ns", r->cpu_ns},
-                 {"recorder_ns", r->monitor_ns},
-                 {"cost_ns", r->cost_ns},
-                 {"stacks", r->stacks},
-                 {"whole_stacks", r->whole},
-                 {"frames", r->nodes.len - 1},
-                 {"entries", r->samples.len},
-                 {"symbols", r->symbols.len},
-                 {"calls", recording_calls_of(r)},
-                 {"arcs", r->arcs.len},
-                 {"blocks", r->blocks.len},
-                 {"branches", recording_branches_of(r)}};
+    const struct recording_record *run = recording_record_of(RECORDING_TAG_RUN);
     json_pair_str(j, "method", recording_method_name(r->method));
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        json_pair_u64(j, facts[i].key, facts[i].value);
+    for (uint32_t i = 0; i < run->len; i++)
+        if (run->fields[i].key)
+            json_pair_u64(j, run->fields[i].key, recording_field_get(r, &run->fields[i]));
+    json_pair_u64(j, "frames", r->nodes.len - 1);
+    json_pair_u64(j, "entries", r->samples.len);
+    json_pair_u64(j, "symbols", r->symbols.len);
+    json_pair_u64(j, "calls", recording_calls_of(r));
+    json_pair_u64(j, "arcs", r->arcs.len);
+    json_pair_u64(j, "blocks", r->blocks.len);
+    json_pair_u64(j, "branches", recording_branches_of(r));
     JSON_ROWS(j, "texts", i, r->texts.len) {
         json_pair_str(j, "key", r->texts.at[i].key);
         json_pair_str(j, "value", r->texts.at[i].value);
