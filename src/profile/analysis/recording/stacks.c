@@ -201,7 +201,7 @@ static void stacks_sort_calls(const struct walk *w, size_t functions, struct are
 void stacks_measure(struct stacks *t, const struct space *s, const struct functions *f,
                     const struct call_frames *frames, const double *weights, struct arena *a)
 {
-    enum { AHEAD = 8 }; /* nodes: about as long as memory takes */
+    enum { AHEAD = 8 }; /* nodes: about as long as memory takes, twice */
     struct arena scratch = {0};
     uint32_t nodes = (uint32_t)s->recording->nodes.len;
     uint32_t *order = ARENA_NEW(&scratch, uint32_t, nodes);
@@ -217,7 +217,13 @@ void stacks_measure(struct stacks *t, const struct space *s, const struct functi
     stacks_order(s->recording, order, end, &scratch);
     vec_push(&w.way, (struct frame){.end = nodes, .function = NO_FUNCTION, .samples = weights[0]});
     for (uint32_t at = 1; at < nodes; at++) {
-        uint32_t later = order[at + AHEAD < nodes ? at + AHEAD : at];
+        uint32_t soon = order[at + AHEAD < nodes ? at + AHEAD : at];
+        uint32_t later = order[at + 2 * AHEAD < nodes ? at + 2 * AHEAD : at];
+        const uint32_t *call =
+            map_find(&w.pairs, space_function_of(s, s->recording->nodes.at[soon].parent),
+                     space_function_of(s, soon));
+        if (call)
+            __builtin_prefetch(&w.calls.at[*call], 1);
         map_prefetch(&w.pairs, space_function_of(s, s->recording->nodes.at[later].parent),
                      space_function_of(s, later));
         stacks_visit(&w, at, order[at], end[order[at]], weights[order[at]]);

@@ -305,6 +305,7 @@ struct place {
     bool is_drawn;  /* the thread's periods are drawn all the time */
     bool is_placed; /* and there is an order of slices that it is in: then */
     uint32_t slice, from;
+    double one; /* the variance of one sample */
 };
 
 /* Books a row on a function, once. */
@@ -321,8 +322,8 @@ static void hits_add(struct hits *h, uint32_t function, const struct row *r, con
     of->row = at->row + 1;
     of->weight += r->weight;
     of->squares += r->squares;
-    double one = at->is_drawn ? order->slices[at->slice].square : r->squares / r->count;
-    h->one[function] = fmax(h->one[function], one);
+    if (h->one[function] < at->one)
+        h->one[function] = at->one;
     if (at->is_placed)
         order_add(order, &h->order[function], at->slice, at->from, r->count);
 }
@@ -529,6 +530,7 @@ static void strata_add(struct strata *t, uint32_t start, uint32_t end, uint32_t 
         for (uint32_t k = i; k < next; k++) {
             struct row row = strata_row(t, k);
             at.row = k;
+            at.one = at.is_drawn ? t->order.slices[*slice].square : row.squares / row.count;
             at.is_placed = at.is_drawn && strata_is_placed(t, k) &&
                            (t->order.slices[*slice].is_ordered || !t->order.has_windows);
             strata_add_row(t, &row, &at);
