@@ -47,7 +47,8 @@ DONE = {
     "src/profile/analysis": {"% of lines that are comment": 13},
     "src/profile/export": {"% of static functions called once": 51},
     "src/profile/format": {},
-    "src/profile/import": {"% of static functions called once": 53},
+    # The table of imports is a file of its own.
+    "src/profile/import": {"% of static functions called once": 53, "% of .c files below 60 lines": 10},
     "src/profile/model": {},
     "src/profile/report": {},
     "src/record": {"% of static functions called once": 53},

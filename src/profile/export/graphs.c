@@ -25,6 +25,67 @@
 #include "output/out.h"
 #include "profile/analysis/exchange/exchange.h"
 
+/* --- dimensions side by side ------------------------------------------------------------------ */
+
+/* They differ by [outside] at most, which has the last number where it is there. */
+uint32_t exchange_functions_len(const struct exchange *x)
+{
+    size_t len = 0;
+    for (size_t i = 0; i <= x->others_len; i++) {
+        size_t own = exchange_measure(x, i)->functions.len;
+        len = own > len ? own : len;
+    }
+    return (uint32_t)len;
+}
+
+const struct exchange_function *exchange_function_there(const struct exchange *x, uint32_t number)
+{
+    size_t i = 0; /* of the dimension; one has it */
+    while (number >= exchange_measure(x, i)->functions.len)
+        i++;
+    return &exchange_measure(x, i)->functions.at[number];
+}
+
+/* The sort key of lists of arcs. */
+static uint64_t exchange_pair_key(const struct exchange_arc *arc)
+{
+    return (uint64_t)arc->caller << 32 | arc->callee;
+}
+
+/* The next pair of one dimension, or NULL after its last. */
+static const struct exchange_arc *exchange_pair_of(const struct exchange *of, size_t next)
+{
+    return next < of->arcs.len ? &of->arcs.at[next] : NULL;
+}
+
+/* A merge of sorted lists: the least of their next pairs, and what each has of it. */
+bool exchange_pairs_next(struct exchange_pairs *p, const struct exchange *x, struct arena *a)
+{
+    const struct exchange_arc *least = NULL, *arc;
+    if (!p->next) {
+        p->next = ARENA_NEW(a, size_t, x->others_len + 1);
+        p->costs = ARENA_NEW(a, uint64_t, x->others_len + 1);
+    }
+    for (size_t i = 0; i <= x->others_len; i++) {
+        arc = exchange_pair_of(exchange_measure(x, i), p->next[i]);
+        if (arc && (!least || exchange_pair_key(arc) < exchange_pair_key(least)))
+            least = arc;
+    }
+    if (!least)
+        return false;
+    p->arc = *least;
+    p->number = p->next[0];
+    for (size_t i = 0; i <= x->others_len; i++) {
+        arc = exchange_pair_of(exchange_measure(x, i), p->next[i]);
+        bool is_it = arc && exchange_pair_key(arc) == exchange_pair_key(&p->arc);
+        p->costs[i] = is_it ? arc->cost : 0;
+        p->next[i] += is_it;
+    }
+    return true;
+}
+
+/* --- callgrind ------------------------------------------------------------------------------- */
+
 /* A name is spelled out once; after that its number is enough. */
 struct callgrind {
     struct out *out;

@@ -216,3 +216,49 @@ bool profile_merge(struct profile *into, const struct profile *from, struct err 
     *into = merger_take(&m);
     return true;
 }
+
+/* ---- The laws of merging, checked on three profiles: what tests and fuzz targets hold it to.
+ *
+ * a + b is b + a, (a + b) + c is a + (b + c), field by field in normal form, and sums of samples
+ * and calls are kept. */
+
+/* a + b, or a + (b + c), in normal form. */
+static bool sum_of(struct profile *sum, const struct profile *a, const struct profile *b,
+                   const struct profile *c)
+{
+    struct profile right = {0};
+    bool ok = profile_merge(&right, b, NULL) && (!c || profile_merge(&right, c, NULL)) &&
+              profile_merge(sum, a, NULL) && profile_merge(sum, &right, NULL);
+    profile_deinit(&right);
+    profile_normalize(sum);
+    return ok;
+}
+
+/* Whether a + b has the samples and calls of both. */
+static bool keeps_sums(const struct profile *sum, const struct profile *a, const struct profile *b)
+{
+    return profile_samples(sum) == add_saturating(profile_samples(a), profile_samples(b)) &&
+           profile_calls(sum) == add_saturating(profile_calls(a), profile_calls(b));
+}
+
+/* Merging two may be refused, but then in either order. Of three, one grouping says whether they
+ * can be merged; the other must then succeed and agree. */
+bool check_merge_laws(const struct profile *a, const struct profile *b, const struct profile *c,
+                      struct err *e)
+{
+    struct profile ab = {0}, ba = {0}, ab_c = {0}, a_bc = {0};
+    bool can_two = sum_of(&ab, a, b, NULL);
+    bool can_three = can_two && sum_of(&ab_c, c, &ab, NULL);
+    bool ok = true;
+    if (can_two != sum_of(&ba, b, a, NULL) || (can_two && !profile_same(&ab, &ba)))
+        ok = err_set(e, "merging does not commute");
+    else if (can_two && !keeps_sums(&ab, a, b))
+        ok = err_set(e, "merging changes the sum of samples or calls");
+    else if (can_three && (!sum_of(&a_bc, a, b, c) || !profile_same(&ab_c, &a_bc)))
+        ok = err_set(e, "merging does not associate");
+    profile_deinit(&ab);
+    profile_deinit(&ba);
+    profile_deinit(&ab_c);
+    profile_deinit(&a_bc);
+    return ok;
+}
