@@ -117,15 +117,8 @@ bool is_mapping_tag(const char *name, const char *letters);
 /* x86.c: the length of the x86 instruction at `at`; 0 if it is unusual, broken or cut off. */
 size_t x86_length(const uint8_t *at, size_t left, bool is_64);
 
-/* Whether a byte before an opcode is a prefix, of those that are no REX. */
-bool x86_is_prefix(uint8_t byte);
-
-/* The place that an instruction names as a distance from the next one, which is at `next`. */
-uint64_t x86_relative(const uint8_t *distance, uint64_t next);
-
-/* x86_effect.c, aarch64_effect.c: `effect` and `ends_thread` of struct arch. */
+/* x86.c, aarch64_effect.c: `effect` and `ends_thread` of struct arch. */
 void x86_effect(const uint8_t code[16], uint64_t address, struct arch_effect *e);
-bool x86_ends_thread(const uint8_t code[16]);
 void aarch64_effect(const uint8_t code[16], uint64_t address, struct arch_effect *e);
 bool aarch64_ends_thread(const uint8_t code[16]);
 

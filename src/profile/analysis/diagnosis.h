@@ -173,4 +173,20 @@ enum firmware_match {
 enum firmware_match firmware_match(const struct embedded_core *core, struct object *program,
                                    struct err *why);
 
+/* --- for the files that examine ----------------------------------------------------------------
+ */
+
+/* An examination while it goes on. */
+struct examination {
+    struct diagnosis *d;
+    const struct diagnosis_input *p;
+    struct names *names;
+    struct arena *arena;
+    bool fits; /* functions mean something for the profile */
+};
+
+/* Records a symptom; `evidence` lives in the arena. */
+void report_symptom(struct examination *x, enum severity severity, const char *name,
+                    const char *finding, const char *evidence, const char *remedy);
+
 #endif

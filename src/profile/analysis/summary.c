@@ -6,7 +6,7 @@
  * not. They cover 95 %. The number of samples n that a share rests on is, from what is known best
  * to what is known least:
  *
- *   - as many as have the standard error that stacks_error.c measured;
+ *   - as many as have the standard error that stacks.c measured;
  *   - the effective number of samples of unequal weights, (sum w)^2 / sum w^2 (Kish, "Survey
  * Sampling", 1965, 11.7);
  *   - the samples.

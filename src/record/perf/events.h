@@ -66,4 +66,9 @@ MUST_CHECK bool events_probe(struct event_choice *c, struct err *e);
 /* Prints the names of what can be had on this machine. */
 void events_list(struct out *out, const char *root);
 
+enum { EVENT_FILE_BYTES = 4096 }; /* what is read of a small one */
+
+/* The first folder of tracepoints that is there; NULL with errno. */
+char *event_tracing_path(struct arena *a, const char *root);
+
 #endif

@@ -16,7 +16,7 @@
  * Numbers of threads in the record are those of the first namespace. */
 #include "base/arena.h"
 #include "record/clocks.h"
-#include "record/perf/events_private.h"
+#include "record/perf/events.h"
 #include "record/perf/perf_source_private.h"
 
 #include <stdio.h>

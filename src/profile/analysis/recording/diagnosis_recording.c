@@ -4,7 +4,7 @@
  * Most symptoms have the share of samples that they concern as weight: from 1 % on they are worth a
  * note, from 10 % on they mislead. Names and remedies are those of the manual's table; a recording
  * says itself what it lost, by kind, with an amount. Cost: linear in nodes and functions. */
-#include "profile/analysis/diagnosis_private.h"
+#include "profile/analysis/diagnosis.h"
 
 #include "profile/analysis/recording/locks.h"
 

@@ -15,14 +15,79 @@
  * people need it. Cost: a walk up each stack that waited or held, once; a map for each step. */
 #include "profile/analysis/recording/locks.h"
 
+#include "base/map.h"
 #include "base/path.h"
+#include "base/vec.h"
 #include "objfile/object.h"
-#include "profile/analysis/recording/locks_private.h"
 #include "profile/analysis/recording/part_errors.h"
 #include "profile/analysis/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { NO_ROW = UINT32_MAX, SHORT_WAITS = UINT32_MAX - 1 };
+
+/* A row, and the steps below rows, while they are made. */
+struct lock_making {
+    struct lock row;
+    uint32_t kind;  /* of locks.c's KINDS, or SHORT_WAITS */
+    uint32_t first; /* step; 0: none */
+};
+
+/* Links are numbers, as the vector of steps moves when it grows. Step 0 is no step: its time is
+ * that of all, and is not read. */
+struct lock_step {
+    struct lock_holder holder;
+    uint32_t row, parent; /* parent 0: none */
+    uint32_t first, next; /* children, and siblings, by time; 0: none */
+};
+
+/* A stack that read or wrote, and in which row. */
+struct lock_transferring {
+    struct lock_transfer transfer;
+    uint32_t row;
+};
+
+/* Who ended waits, and for which row. */
+struct lock_waking {
+    struct lock_waker waker;
+    uint32_t row;
+};
+
+/* A stack that waited, and for which row. */
+struct lock_waiting {
+    struct lock_waiter waiter;
+    uint32_t row;
+};
+
+/* Maps lead from what makes things equal to their numbers: a row's kind and name, a step's
+ * parent and stack, a waiter's row and stack. */
+struct locks_making {
+    const struct locks_input *in;
+    struct arena *arena;
+    VEC(struct lock_stack) stacks;
+    VEC(struct lock_making) rows;
+    VEC(struct lock_step) steps; /* [0] is none */
+    VEC(struct lock_waiting) waiters;
+    VEC(struct lock_transferring) transfers;
+    VEC(struct lock_waking) wakers;
+    VEC(struct lock_frame) frames; /* [0] is none */
+    struct map frame_of;           /* caller and function -> frame */
+    struct map same_stack;         /* innermost frame and call -> stack */
+    uint32_t *twin;                /* resource -> how many of its name are before it */
+    uint32_t *same;                /* resource -> one at the same place that says more, or itself */
+    struct map stack_of;           /* node -> stack */
+    struct map row_of, step_of, waiter_of, transfer_of;
+    uint32_t deadlocks;
+};
+
+/* Whether a thread's waits and bytes in a stack are wanted; those of unknown threads always are. */
+static inline bool locks_takes(const struct locks_input *in, uint32_t thread, uint32_t node)
+{
+    bool is_there = !in->nodes || (node != RECORDING_NONE && in->nodes[node]);
+    return is_there &&
+           (thread == RECORDING_NONE || !in->choice->threads || in->choice->threads[thread]);
+}
 
 /* Kinds as reports name them. Some are distinguished only by functions on the stack. */
 static const struct {
@@ -162,7 +227,8 @@ static uint32_t locks_trim(const struct locks_making *m, uint32_t *functions, ui
     return kept;
 }
 
-uint32_t locks_stack(struct locks_making *m, uint32_t node)
+/* The stack of a node, equal ones with equal numbers; RECORDING_NONE for the root. */
+static uint32_t locks_stack(struct locks_making *m, uint32_t node)
 {
     const struct recording *r = m->in->recording;
     const struct call_frames *f = &m->in->frames->frames;
@@ -195,7 +261,9 @@ uint32_t locks_stack(struct locks_making *m, uint32_t node)
     return *found;
 }
 
-uint32_t locks_function(const struct locks_making *m, uint32_t stack)
+/* Who waits, for people: the innermost function that is none of a library. Only if there is
+ * none, the innermost at all: a row must have some name. */
+static uint32_t locks_function(const struct locks_making *m, uint32_t stack)
 {
     const struct lock_frame *frames = m->frames.at;
     const struct lock_stack *s = &m->stacks.at[stack];
@@ -336,7 +404,8 @@ static uint32_t locks_resource(const struct locks_making *m, uint32_t resource, 
     return is_told && r->resources.at[same].kind != RECORDING_RESOURCE_JOIN ? resource : same;
 }
 
-uint32_t locks_row_with(struct locks_making *m, uint32_t resource, uint32_t stack, uint32_t thing)
+static uint32_t locks_row_with(struct locks_making *m, uint32_t resource, uint32_t stack,
+                               uint32_t thing)
 {
     static const struct recording_resource closed = {.kind = RECORDING_RESOURCE_FILE};
     bool is_known = resource != RECORDING_NONE; /* else its descriptor had been closed */
@@ -375,18 +444,426 @@ uint32_t locks_row_with(struct locks_making *m, uint32_t resource, uint32_t stac
     return row;
 }
 
-uint32_t locks_row(struct locks_making *m, uint32_t resource, uint32_t stack)
+/* The row of a resource that is waited for in a stack, or of all without a name there, in which
+ * `thing` is one more. */
+static uint32_t locks_row(struct locks_making *m, uint32_t resource, uint32_t stack)
 {
     return locks_row_with(m, resource, stack, resource);
 }
 
-uint32_t locks_waiter(struct locks_making *m, uint32_t row, uint32_t stack)
+/* The waiter of a row in a stack, made if there is none: its number. */
+static uint32_t locks_waiter(struct locks_making *m, uint32_t row, uint32_t stack)
 {
     bool is_new;
     uint32_t waiter = map_index(&m->waiter_of, row, stack, m->waiters.len, &is_new);
     if (is_new)
         vec_push(&m->waiters, ((struct lock_waiting){{.stack = stack}, row}));
     return waiter;
+}
+
+/* Whether some thread ends waits for it that does not hold it, as far as was seen. */
+static bool locks_is_signalled(const struct lock_making *of)
+{
+    static const char OTHER[] = "anon_inode:"; /* eventfd, epoll and the like are files to /proc */
+    uint32_t kind = KINDS[of->kind].kind;
+    bool is_other = kind == RECORDING_RESOURCE_FILE && of->row.name &&
+                    !strncmp(of->row.name, OTHER, sizeof OTHER - 1);
+    return (is_other || kind == RECORDING_RESOURCE_FUTEX || kind == RECORDING_RESOURCE_PIPE ||
+            kind == RECORDING_RESOURCE_SOCKET || kind == RECORDING_RESOURCE_SEVERAL) &&
+           2 * of->row.held_ns < of->row.ns;
+}
+
+/* ---- Waits that were over before they could be inspected, as most below 2 ms are.
+ *
+ * Switches show how long a thread was off its CPU, and samples in which call and stack; what it
+ * waited for is unknown. What the samples of a stack have beyond the chains that began in it is a
+ * row for the function that waits, or, of functions with next to nothing, in one row for all:
+ *
+ *     samples in  write < save    1.03 s
+ *     chains from write < save    0.12 s, in 19 waits    row of the file
+ *     short waits in save         0.91 s                 row without holders
+ *
+ * Chains last until the thread has a CPU again, and samples until it could have one. So this is the
+ * least that there was. */
+
+/* By their numbers' names, since each kind of machine has others: calls by which threads and
+ * processes wait for each other or for a time. All others are those of files and devices. */
+static bool short_is_of_threads(const char *call)
+{
+    static const char *const OF_THREADS[] = {
+        "futex",         "futex_waitv",     "futex_wait",      "wait4", "waitid",
+        "waitpid",       "nanosleep",       "clock_nanosleep", "pause", "flock",
+        "rt_sigsuspend", "rt_sigtimedwait", "sigsuspend",      "semop", "semtimedop"};
+    for (size_t i = 0; i < sizeof OF_THREADS / sizeof *OF_THREADS; i++)
+        if (!strcmp(call, OF_THREADS[i]))
+            return true;
+    return false;
+}
+
+static bool short_is_wanted(const struct locks_making *m, uint32_t stack)
+{
+    const char *call = stack == RECORDING_NONE ? NULL : m->stacks.at[stack].call;
+    return call && *call && short_is_of_threads(call) != m->in->is_io;
+}
+
+/* Time waited by stack, and of that what chains have not; both as sums, since neither alone says
+ * which wait it was. *left: the same of all waiting, and of being ready, which chains may last for:
+ * what of it chains have is taken away. */
+static uint64_t *short_times(struct locks_making *m, struct arena *scratch, uint64_t *left)
+{
+    const struct recording *r = m->in->recording;
+    for (size_t i = 0; i < r->samples.len; i++)
+        if (recording_is_wait(r, r->samples.at[i].node))
+            locks_stack(m, r->samples.at[i].node);
+    for (size_t i = 0; i < r->links.len; i++)
+        locks_stack(m, r->links.at[i].node);
+    uint64_t *ns = ARENA_NEW(scratch, uint64_t, m->stacks.len + 1);
+    for (size_t i = 0; i < r->samples.len; i++) {
+        const struct recording_sample *s = &r->samples.at[i];
+        uint64_t address = r->nodes.at[s->node].address;
+        if (recording_is_wait(r, s->node) && locks_takes(m->in, s->thread, s->node) &&
+            address != RECORDING_WAIT_READY && address != RECORDING_WAIT_UNKNOWN)
+            ns[locks_stack(m, s->node)] += s->weight;
+    }
+    /* Links are in the order of the file: the time of a chain stands at its last one. */
+    uint32_t *from = ARENA_NEW(scratch, uint32_t, r->links.len + 1);
+    for (size_t i = 0; i < r->links.len; i++) {
+        const struct recording_link *w = &r->links.at[i];
+        bool is_first = w->parent == RECORDING_NONE;
+        from[i] = !is_first                                ? from[w->parent]
+                  : locks_takes(m->in, w->thread, w->node) ? locks_stack(m, w->node)
+                                                           : RECORDING_NONE;
+        if (from[i] == RECORDING_NONE)
+            continue;
+        ns[from[i]] -= w->ns < ns[from[i]] ? w->ns : ns[from[i]];
+        *left -= w->ns < *left ? w->ns : *left;
+    }
+    return ns;
+}
+
+/* The row of a function, or of all that have too little. */
+static uint32_t short_row(struct locks_making *m, uint32_t function)
+{
+    bool is_new;
+    uint32_t row =
+        map_index(&m->row_of, map_two(SHORT_WAITS, false), function, m->rows.len, &is_new);
+    if (is_new)
+        vec_push(&m->rows,
+                 ((struct lock_making){.kind = SHORT_WAITS,
+                                       .row = {.kind = "short waits", .function = function}}));
+    return row;
+}
+
+/* Rows for waits that were over before they could be inspected; `out` has the sums of all waits. */
+static void locks_add_short_waits(struct locks_making *m, const struct locks *out)
+{
+    const double least_named = 0.01; /* of all that there are */
+    struct arena scratch = {0};
+    uint64_t left = out->waited_ns + out->ready_ns, *ns = short_times(m, &scratch, &left);
+    size_t stacks = m->stacks.len;
+    /* A damaged file may have chains that its samples do not know: no more than there is. */
+    for (size_t i = 0; i < stacks; i++) {
+        ns[i] = ns[i] < left ? ns[i] : left;
+        left -= ns[i];
+    }
+    struct map function_of = {0};
+    uint64_t *by_function = ARENA_NEW(&scratch, uint64_t, stacks + 1), all = 0;
+    uint32_t *number = ARENA_NEW(&scratch, uint32_t, stacks + 1), functions = 0;
+    for (uint32_t i = 0; i < stacks; i++) {
+        bool is_new;
+        if (!ns[i] || !short_is_wanted(m, i))
+            continue;
+        number[i] = map_index(&function_of, locks_function(m, i), 0, functions, &is_new);
+        functions += is_new;
+        by_function[number[i]] += ns[i];
+        all += ns[i];
+    }
+    for (uint32_t i = 0; i < stacks; i++) {
+        if (!ns[i] || !short_is_wanted(m, i))
+            continue;
+        bool is_named = (double)by_function[number[i]] >= least_named * (double)all;
+        uint32_t row = short_row(m, is_named ? locks_function(m, i) : NO_FUNCTION);
+        uint32_t waiter = locks_waiter(m, row, i);
+        m->rows.at[row].row.ns += ns[i];
+        m->waiters.at[waiter].waiter.ns += ns[i];
+    }
+    map_deinit(&function_of);
+    arena_deinit(&scratch);
+}
+
+/* ---- Who ended waits, for what no thread holds: condition variables, semaphores, pipes, eventfd.
+ *
+ * The kernel reports who wakes a thread (record/perf/perf_wakes.c), but not what the wait was for;
+ * chains know that, but not who ended it. They meet in the stack that waited:
+ *
+ *     chains from  cond_wait < consumer         row of the condition variable
+ *     waits in     cond_wait < consumer         woken by thread 7, 40 times, 0.9 s
+ *
+ * A stack that waited for several things gives none of them wakers. Its short waits, which have a
+ * row of their own, are included: so wakers may have more time than the row, and their shares of
+ * each other are what counts. Rows whose holder was seen have no need of them.
+ *
+ * A waker has no stack. For people it is the function that its thread began with, and threads that
+ * began with the same one are one waker. */
+
+enum { SEVERAL_ROWS = UINT32_MAX - 1 };
+
+/* By thread, the function in which it was most of its time, outermost; of threads that woke others
+ * alone, since it takes a walk up their stacks. */
+static uint32_t *wakers_functions(struct locks_making *m, struct arena *scratch)
+{
+    const struct recording *r = m->in->recording;
+    uint32_t *function = ARENA_NEW(scratch, uint32_t, r->threads.len + 1);
+    uint64_t *most = ARENA_NEW(scratch, uint64_t, r->threads.len + 1);
+    bool *is_waker = ARENA_NEW(scratch, bool, r->threads.len + 1);
+    struct map of = {0}; /* thread and function -> index in `ns` */
+    VEC(uint64_t) ns = {0};
+    for (size_t i = 0; i < r->threads.len; i++)
+        function[i] = NO_FUNCTION;
+    for (size_t i = 0; i < r->waits.len; i++)
+        if (r->waits.at[i].woken >= RECORDING_WAKER_SOFT)
+            is_waker[r->waits.at[i].waker] = true;
+    for (size_t i = 0; i < r->samples.len; i++) {
+        const struct recording_sample *s = &r->samples.at[i];
+        uint32_t stack = is_waker[s->thread] ? locks_stack(m, s->node) : RECORDING_NONE;
+        uint32_t frame = stack == RECORDING_NONE ? 0 : m->stacks.at[stack].frame;
+        bool is_new;
+        if (!frame)
+            continue;
+        /* Outside of it are the library's functions alone, which locks_stack() has left out. */
+        while (m->frames.at[frame].caller)
+            frame = m->frames.at[frame].caller;
+        uint32_t began = m->frames.at[frame].function;
+        uint32_t at = map_index(&of, s->thread, began, ns.len, &is_new);
+        if (is_new)
+            vec_push(&ns, 0);
+        ns.at[at] += s->weight;
+        if (ns.at[at] < most[s->thread])
+            continue;
+        most[s->thread] = ns.at[at];
+        function[s->thread] = began;
+    }
+    map_deinit(&of);
+    vec_free(&ns);
+    return function;
+}
+
+static void locks_add_wakers(struct locks_making *m)
+{
+    const struct recording *r = m->in->recording;
+    struct arena scratch = {0};
+    struct map waker_of = {0}, seen = {0};
+    bool has_wakers = false;
+    for (size_t i = 0; i < r->waits.len; i++)
+        has_wakers |= r->waits.at[i].woken != RECORDING_WAKER_UNKNOWN;
+    if (!has_wakers)
+        return;
+    /* Stacks first: they are not known by number before. */
+    for (size_t i = 0; i < r->waits.len; i++)
+        if (r->waits.at[i].node != RECORDING_NONE)
+            locks_stack(m, r->waits.at[i].node);
+    uint32_t *function = wakers_functions(m, &scratch);
+    uint32_t *row_of = ARENA_NEW(&scratch, uint32_t, m->stacks.len + 1);
+    for (size_t i = 0; i < m->stacks.len; i++)
+        row_of[i] = NO_ROW;
+    for (size_t i = 0; i < m->waiters.len; i++) {
+        const struct lock_waiting *w = &m->waiters.at[i];
+        uint32_t *of = w->waiter.stack < m->stacks.len ? &row_of[w->waiter.stack] : NULL;
+        if (of) /* the root has no stack */
+            *of = *of == NO_ROW || *of == w->row ? w->row : SEVERAL_ROWS;
+    }
+    for (size_t i = 0; i < r->waits.len; i++) {
+        const struct recording_wait *w = &r->waits.at[i];
+        uint32_t stack = w->node == RECORDING_NONE ? RECORDING_NONE : locks_stack(m, w->node);
+        uint32_t row = stack == RECORDING_NONE ? NO_ROW : row_of[stack];
+        bool is_thread = w->woken >= RECORDING_WAKER_SOFT, is_new;
+        if (row >= SEVERAL_ROWS || !locks_takes(m->in, w->thread, w->node) ||
+            !locks_is_signalled(&m->rows.at[row]))
+            continue;
+        uint32_t began = is_thread ? function[w->waker] : NO_FUNCTION;
+        /* Of what no function is known, each thread is one. */
+        uint64_t who = !is_thread             ? 0
+                       : began == NO_FUNCTION ? map_two(1, w->waker)
+                                              : map_two(2, began);
+        uint32_t waker = map_index(&waker_of, map_two(row, w->woken), who, m->wakers.len, &is_new);
+        const struct recording_thread *t = is_thread ? &r->threads.at[w->waker] : NULL;
+        if (is_new)
+            vec_push(&m->wakers, ((struct lock_waking){{.woken = w->woken,
+                                                        .function = began,
+                                                        .tid = t ? t->tid : 0,
+                                                        .thread = t ? t->name : NULL},
+                                                       row}));
+        struct lock_waker *of = &m->wakers.at[waker].waker;
+        map_at(&seen, waker, w->waker, 0, &is_new);
+        of->threads += is_thread && is_new;
+        of->tid = t && of->tid == t->tid ? of->tid : 0;
+        of->waits++;
+        of->ns += w->length_ns;
+    }
+    map_deinit(&waker_of);
+    map_deinit(&seen);
+    arena_deinit(&scratch);
+}
+
+/* By row, then time, then the thread's number: those of a row become one stretch. */
+static int wakers_by_time(const void *left, const void *right)
+{
+    const struct lock_waking *l = left, *r = right;
+    if (l->row != r->row)
+        return l->row < r->row ? -1 : 1;
+    if (l->waker.ns != r->waker.ns)
+        return l->waker.ns < r->waker.ns ? 1 : -1;
+    return (l->waker.tid > r->waker.tid) - (l->waker.tid < r->waker.tid);
+}
+
+/* Rows of which nothing is known but that waits ended have no wakers. */
+static void locks_give_wakers(struct locks_making *m)
+{
+    struct lock_waker *kept = ARENA_NEW(m->arena, struct lock_waker, m->wakers.len + 1);
+    if (m->wakers.len)
+        qsort(m->wakers.at, m->wakers.len, sizeof *m->wakers.at, wakers_by_time);
+    for (size_t i = 0, next; i < m->wakers.len; i = next) {
+        struct lock *row = &m->rows.at[m->wakers.at[i].row].row;
+        bool is_known = false;
+        for (next = i; next < m->wakers.len && m->wakers.at[next].row == m->wakers.at[i].row;
+             next++) {
+            kept[next] = m->wakers.at[next].waker;
+            is_known |= kept[next].woken != RECORDING_WAKER_UNKNOWN;
+        }
+        row->wakers = kept + i;
+        row->wakers_len = is_known ? next - i : 0;
+    }
+    vec_free(&m->wakers);
+}
+
+/* ---- What was read from files and written to them, as rows and stacks of the table of files.
+ *
+ * The recorder has shared out the growth of each thread's account among the calls that it saw
+ * (record/waits/waits_io.c). Here they are added up by file and stack, with the error of drawing.
+ */
+
+/* A call that was seen stands for those beside it that were not: of many small files a few are seen
+ * once or twice each, with the bytes of all. */
+enum { CALLS_TO_BE_NAMED = 5 };
+
+/* The row of what was transferred; `seen`: the calls of each row of a named thing. */
+static uint32_t locks_transfer_row(struct locks_making *m, const struct recording_transfer *t,
+                                   uint32_t stack, const uint64_t *seen)
+{
+    uint32_t row = locks_row(m, t->resource, stack);
+    bool is_file = t->resource != RECORDING_NONE &&
+                   m->in->recording->resources.at[t->resource].kind == RECORDING_RESOURCE_FILE;
+    if (!is_file || !m->rows.at[row].row.name || seen[row] >= CALLS_TO_BE_NAMED)
+        return row;
+    row = locks_row_with(m, RECORDING_NONE, stack, t->resource);
+    m->rows.at[row].row.is_seldom = true;
+    return row;
+}
+
+/* By row. There are no more rows than there were and one for each of these. */
+static uint64_t *locks_seen_calls(struct locks_making *m, struct arena *scratch)
+{
+    const struct recording *r = m->in->recording;
+    uint64_t *seen = ARENA_NEW(scratch, uint64_t, m->rows.len + r->transfers.len + 1);
+    for (size_t i = 0; i < r->transfers.len; i++) {
+        const struct recording_transfer *t = &r->transfers.at[i];
+        if (locks_takes(m->in, t->thread, t->node))
+            seen[locks_row(m, t->resource, locks_stack(m, t->node))] += t->calls;
+    }
+    return seen;
+}
+
+/* Wholes are the two directions, and what samples stand for is drawn. Each stack gets the variance
+ * of one sample more: where it begins and ends may lie between samples. */
+static void locks_add_transfer_error(struct part_errors *errors, uint32_t row,
+                                     const struct recording_transfer *t)
+{
+    double drawn = (double)t->squares, one = t->calls ? drawn / (double)t->calls : 0;
+    part_errors_add(&errors[t->is_write], 0, row, t->thread, one, drawn);
+}
+
+/* Errors are of kB^2. Programs of known truth scatter by half as much again as drawing explains
+ * (bench/wall-time); why is not known. What was transferred in all is: a row has no more than that
+ * and no less than nothing. */
+static void locks_sum_transfer_errors(struct locks_making *m, struct part_errors *errors,
+                                      const uint64_t all[2])
+{
+    struct arena scratch = {0};
+    const double kilo = 1000, uneven = 1.5;
+    double *widths = ARENA_NEW(&scratch, double, m->rows.len + 1);
+    for (int is_write = 0; is_write < 2; is_write++) {
+        part_errors_sum(&errors[is_write], false, widths, m->rows.len);
+        for (size_t i = 0; i < m->rows.len; i++) {
+            struct lock *of = &m->rows.at[i].row;
+            uint64_t bytes = is_write ? of->written : of->read, others = all[is_write] - bytes;
+            double farthest = (double)(bytes > others ? bytes : others);
+            double error = kilo * uneven * widths[i];
+            *(is_write ? &of->written_error : &of->read_error) =
+                error < farthest ? error : farthest;
+        }
+        part_errors_deinit(&errors[is_write]);
+    }
+    arena_deinit(&scratch);
+}
+
+static void locks_add_transfers(struct locks_making *m, struct locks *out)
+{
+    const struct recording *r = m->in->recording;
+    struct arena scratch = {0};
+    const uint64_t *seen = locks_seen_calls(m, &scratch);
+    struct part_errors errors[2] = {0};
+    for (size_t i = 0; i < r->transferred.len; i++) {
+        const struct recording_transferred *all = &r->transferred.at[i];
+        out->has_total = true;
+        out->total.read += all->read;
+        out->total.written += all->written;
+        out->total.read_calls += all->read_calls;
+        out->total.write_calls += all->write_calls;
+        out->total.disk_read += all->disk_read;
+        out->total.disk_written += all->disk_written;
+    }
+    for (size_t i = 0; i < r->transfers.len; i++) {
+        const struct recording_transfer *t = &r->transfers.at[i];
+        bool is_new;
+        if (!locks_takes(m->in, t->thread, t->node))
+            continue;
+        uint32_t stack = locks_stack(m, t->node), row = locks_transfer_row(m, t, stack, seen);
+        uint32_t at =
+            map_index(&m->transfer_of, map_two(row, t->is_write), stack, m->transfers.len, &is_new);
+        if (is_new)
+            vec_push(&m->transfers,
+                     ((struct lock_transferring){{.stack = stack, .is_write = t->is_write}, row}));
+        struct lock_transfer *one = &m->transfers.at[at].transfer;
+        struct lock *of = &m->rows.at[row].row;
+        one->calls += t->calls;
+        one->bytes += t->bytes;
+        one->disk_bytes += t->disk_bytes;
+        *(t->is_write ? &of->written : &of->read) += t->bytes;
+        *(t->is_write ? &of->disk_written : &of->disk_read) += t->disk_bytes;
+        *(t->is_write ? &out->placed_written : &out->placed_read) += t->bytes;
+        locks_add_transfer_error(errors, row, t);
+    }
+    locks_sum_transfer_errors(m, errors, (uint64_t[]){out->placed_read, out->placed_written});
+    arena_deinit(&scratch);
+}
+
+/* By row first, as waiters are. */
+static int locks_transfers_by_bytes(const void *left, const void *right)
+{
+    const struct lock_transferring *l = left, *r = right;
+    if (l->row != r->row)
+        return l->row < r->row ? -1 : 1;
+    if (l->transfer.bytes != r->transfer.bytes)
+        return l->transfer.bytes < r->transfer.bytes ? 1 : -1;
+    if (l->transfer.is_write != r->transfer.is_write)
+        return l->transfer.is_write ? 1 : -1;
+    return (l->transfer.stack > r->transfer.stack) - (l->transfer.stack < r->transfer.stack);
+}
+
+static void locks_sort_transfers(struct locks_making *m)
+{
+    if (m->transfers.len)
+        qsort(m->transfers.at, m->transfers.len, sizeof *m->transfers.at, locks_transfers_by_bytes);
 }
 
 /* --- steps ----------------------------------------------------------------------------------- */
@@ -659,17 +1136,6 @@ static void locks_sum_waits(struct locks *out, const struct locks_input *in)
         out->waited_ns += s->weight;
         out->unseen_ns += address == RECORDING_WAIT_UNKNOWN ? s->weight : 0;
     }
-}
-
-bool locks_is_signalled(const struct lock_making *of)
-{
-    static const char OTHER[] = "anon_inode:"; /* eventfd, epoll and the like are files to /proc */
-    uint32_t kind = KINDS[of->kind].kind;
-    bool is_other = kind == RECORDING_RESOURCE_FILE && of->row.name &&
-                    !strncmp(of->row.name, OTHER, sizeof OTHER - 1);
-    return (is_other || kind == RECORDING_RESOURCE_FUTEX || kind == RECORDING_RESOURCE_PIPE ||
-            kind == RECORDING_RESOURCE_SOCKET || kind == RECORDING_RESOURCE_SEVERAL) &&
-           2 * of->row.held_ns < of->row.ns;
 }
 
 /* All that stays is copied into the arena, and the vectors are freed. Rows are sorted last:

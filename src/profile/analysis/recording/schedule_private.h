@@ -118,17 +118,4 @@ static inline const struct recording_process *lane_process(const struct making *
     return &m->r->processes.at[m->lanes.at[lane].process];
 }
 
-/* Whether the process has another thread during the wait. */
-bool wait_has_others(const struct making *m, const struct made_wait *w);
-
-/* An order for qsort_r() on numbers of waits. */
-int waits_by_place(const void *left, const void *right, void *making);
-
-/* Finds calls that a limit of time has ended, where wakers are reported. */
-void schedule_find_limits(struct making *m);
-
-/* Finds who ended waits, and which ones limits of time ended, where it was not reported: waits are
- * in order, and have the causes that are the likeliest. */
-void schedule_infer_wakers(struct making *m);
-
 #endif
