@@ -274,8 +274,7 @@ static int comparison_compare_changes(uint32_t left, uint32_t right, const void 
     return by ? by : strcmp(change_name(c, l), change_name(c, r));
 }
 
-/* Times of a run with an attached recorder are of the stretch that was recorded. */
-static bool comparison_side_is_part(const struct run_set *s)
+bool comparison_side_is_part(const struct run_set *s)
 {
     for (size_t i = 0; i < s->facts.len; i++)
         if (s->facts.at[i].is_part)
@@ -541,10 +540,7 @@ static void total_judge(struct total_change *t, const struct comparison *c,
     bool is_more = t->new > t->old;
     if (w->needs_runs && runs < LEAST_RUNS_ELAPSED) {
         t->verdict = TOTAL_UNJUDGED;
-        const char *has = runs == 1   ? "one run per side"
-                          : runs == 2 ? "two runs per side"
-                                      : arena_printf(a, "%" PRIu32 " runs a side", runs);
-        t->text = arena_printf(a, "%s: at least three are needed to judge elapsed time", has);
+        t->text = arena_printf(a, "needs %d runs a side", LEAST_RUNS_ELAPSED);
         return;
     }
     if (w->is_exact) {

@@ -325,6 +325,9 @@ double change_calls_growth(const struct change *row);
  *
  * What every form of the report says alike. */
 
+/* Times of a run with an attached recorder are of the stretch that was recorded. */
+bool comparison_side_is_part(const struct run_set *s);
+
 /* One sentence: how the CPU time changed, and where most. NULL: it is not known of both sides. */
 const char *comparison_answer(const struct comparison *c, struct arena *a);
 

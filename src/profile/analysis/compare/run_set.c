@@ -167,6 +167,8 @@ static void run_set_add_recording(struct run_set *s, const struct recording_summ
     const struct recording *r = from->recording;
     const char *processor = recording_text(r, "processor");
     bool is_watched = r->method != RECORDING_METHOD_NONE && r->method != RECORDING_METHOD_PROCESS;
+    /* Of a process that was not started here the kernel gives no sum when it ends. */
+    bool is_attached = r->cpu_ns && !r->user_ns && !r->system_ns;
     struct run_facts f = {
         .program =
             run_set_copy(s, r->processes.len ? recording_program_name(r, &r->processes.at[0]) : ""),
@@ -177,7 +179,7 @@ static void run_set_add_recording(struct run_set *s, const struct recording_summ
         .method = r->method,
         .rate = r->rate,
         .cpus = r->cpus,
-        .is_part = is_watched && !*from->command};
+        .is_part = is_watched && (!*from->command || is_attached)};
     vec_push(&s->facts, f);
     /* A part of a run has no totals that another run's could be compared with. */
     if (f.is_part || from->chosen)

@@ -84,6 +84,32 @@ const char *comparison_remark(const struct comparison *c, const struct change *r
 
 /* --- the answer ------------------------------------------------------------------------------ */
 
+/* "in parse, by -1.2 +- 0.4 s" of the function whose self time changed most, of those that changed
+ * for certain; or NULL. */
+static const char *comparison_most(const struct comparison *c, struct arena *a)
+{
+    const struct change *most = NULL;
+    double change = 0;
+    for (uint32_t i = 0; i < c->len; i++) {
+        const struct measured_change *self = change_self(c, &c->rows[i]);
+        if (self->is_meant && fabs(self->new - self->old) > fabs(change)) {
+            change = self->new - self->old;
+            most = &c->rows[i];
+        }
+    }
+    if (!most)
+        return NULL;
+    struct amount_scale scale = comparison_scale(c);
+    double factor = c->by_share ? 100 : scale.factor, off = factor * change_self(c, most)->margin;
+    int digits = c->by_share ? 2 : scale.digits; /* two of the margin, at most */
+    if (off > 0)
+        digits = (int)fmax(0, fmin(digits, 1 - floor(log10(off))));
+    const char *about = off > 0 ? arena_printf(a, " +- %.*f", digits, off) : "";
+    const char *by = arena_printf(a, "%+.*f%s %s", digits, factor * change, about,
+                                  c->by_share ? "points" : scale.unit);
+    return arena_printf(a, "in %s, by %s", change_name(c, most), by);
+}
+
 /* A ratio that may be 1 is none: then the sentence says how large a change would have been seen,
  * and how many runs it takes to see one that people care about. */
 const char *comparison_answer(const struct comparison *c, struct arena *a)
@@ -91,6 +117,11 @@ const char *comparison_answer(const struct comparison *c, struct arena *a)
     const struct total_change *t = NULL;
     for (size_t i = 0; i < c->totals.len && !t; i++)
         t = strcmp(c->totals.at[i].name, "cpu_time") ? NULL : &c->totals.at[i];
+    const char *most = comparison_most(c, a);
+    if (!t && (comparison_side_is_part(c->old) || comparison_side_is_part(c->new)))
+        return arena_printf(a, "Parts of two runs, compared by shares of time: %s%s",
+                            most ? "most changed " : "no function changed for certain",
+                            most ? most : "");
     if (!t)
         return NULL;
     char old[32], new[32];
@@ -115,21 +146,5 @@ const char *comparison_answer(const struct comparison *c, struct arena *a)
     const char *answer = arena_printf(a, "New %s %.2f%s times as %s: %s of CPU time instead of %s",
                                       is_faster ? "is" : "takes", ratio, sure,
                                       is_faster ? "fast" : "long", new, old);
-    /* The function whose self time changed most, of those that changed for certain. */
-    const struct change *most = NULL;
-    double change = 0;
-    for (uint32_t i = 0; i < c->len; i++) {
-        const struct measured_change *self = change_self(c, &c->rows[i]);
-        if (self->is_meant && fabs(self->new - self->old) > fabs(change)) {
-            change = self->new - self->old;
-            most = &c->rows[i];
-        }
-    }
-    if (!most)
-        return answer;
-    struct amount_scale scale = comparison_scale(c);
-    const char *by =
-        c->by_share ? arena_printf(a, "%+.2f points", 100 * change)
-                    : arena_printf(a, "%+.*f %s", scale.digits, scale.factor * change, scale.unit);
-    return arena_printf(a, "%s; most in %s, by %s", answer, change_name(c, most), by);
+    return most ? arena_printf(a, "%s; most %s", answer, most) : answer;
 }
