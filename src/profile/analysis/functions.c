@@ -153,6 +153,8 @@ bool function_is_own(const struct functions *f, uint32_t function, struct object
         return false;
     if (file || function_place(f, function, o, &file, &line))
         return !source_is_foreign(file);
+    if (at->is_inlined) /* of the compiler's own lines alone: mostly a library's generic code */
+        return at->file && !source_is_foreign(at->file);
     for (size_t i = 0; i < sizeof START / sizeof *START; i++)
         if (!strcmp(at->name, START[i]))
             return false;

@@ -129,8 +129,12 @@ static uint32_t inlined_function(struct inlining *m, const struct place *p,
                                                 .is_inlined = true,
                                                 .object = object});
     struct function *at = &m->inlined.at[found];
-    if (frame->file && at->file && !strcmp(frame->file, at->file) && frame->line < at->line)
+    /* Code of line 0 is the compiler's own and has no place. */
+    bool is_above = frame->file && at->file && !strcmp(frame->file, at->file);
+    if (frame->file && frame->line && (!at->line || (is_above && frame->line < at->line))) {
+        at->file = frame->file;
         at->line = frame->line;
+    }
     return found;
 }
 
