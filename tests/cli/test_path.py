@@ -91,7 +91,7 @@ class Path_(Job):
         times = {f["name"]: round(f["path_time"], 3) for f in report["functions"]}
         self.assertEqual(times, {"work.isra.0": 0.8, "alpha": 0.2})
         text = self.text("path", "r")
-        self.assertIn("1.000 s from start to end: 1.000 s CPU (100.0 %)", text)
+        self.assertIn("\nPath     1.000 s CPU (100 %)\n", text)
         self.assertRegex(text, r"(?m)^   0\.400    0\.400    0\.000    0\.400  cc \(8\)$")
         self.assertRegex(text, r"(?m)^   0\.000    0\.200    0\.200    0\.200  cc \(9\)$")
         self.assertRegex(self.text("path", "--steps", "r"), r"waited for its end +make \(7\)")
@@ -247,7 +247,7 @@ class Path_(Job):
         self.assertEqual([s["open"] for s in report["steps"]], [None, "unknown", None])
         self.assertAlmostEqual(self.threads[7]["path_time"], 0.2)
         text = self.text("path", "--steps", "r")
-        self.assertIn("Known    20.0 % of the path; 0.800 s are waits that ended for unknown reasons (80.0 %)", text)
+        self.assertIn("Known    20 %; 0.800 s in waits of unknown end (80 %)", text)
         self.assertRegex(text, r"(?m)^   0\.800        -        -        -  unknown, while cc \(7\) waited$")
         self.assertRegex(text, r"\(unknown\) +cc \(7\) in read")
 
@@ -518,8 +518,8 @@ class Path_(Job):
                 self.assertEqual([self.threads[n]["stopped_time"] for n in (8, 9)], [0, 0])
                 self.assertIn("stopped", [step["open"] for step in report["steps"]])
                 text = self.text("path", "--steps", "r")
-                for said in ("0.600 s with recording off (60.0 %)", "60 % not recorded, of ", "(not recorded)",
-                             "0.600 s were not recorded: the program had recording switched off (60.0 %)"):
+                for said in ("Path     0.400 s CPU (40 %), 0.600 s with recording off (60 %)\n", "60 % not recorded, of ",
+                             "(not recorded)", "Known    40 %; 0.600 s with recording off (60 %)\n"):
                     self.assertIn(said, text)
 
     def test_samples_that_stand_for_the_time_since_the_last_one(self):

@@ -213,7 +213,7 @@ class Flat(Case):
         run = whole_run(cost=20 * PERIOD)
         run.losses.append((KERNEL_UNSEEN, 0, 80 * PERIOD, "the kernel may not be seen"))
         text = self.text("flat", "--force", "--verbose", self.write(run))
-        self.assertRegex(text, r"^0\.920 s of CPU and 0\.080 s off the CPU, all threads together, in 1\.000 s: "
+        self.assertRegex(text, r"^0\.920 s of CPU and 0\.080 s off it \(all threads\) in 1\.000 s: "
                                r"30( \+- \d)? % in work\.isra\.0, called by alpha; 20( \+- \d)? % in fact, called by alpha\n")
         self.assertRegex(text, r"(?m)^Program  \./demo a b$")
         self.assertRegex(text, r"(?m)^Profile  .*r, recorded 2026-09-2\d \d\d:\d\d:\d\d, 1\.000 s long$")
@@ -235,7 +235,7 @@ class Flat(Case):
                 ([(demo, MAIN), (wait, 202)], 3000), ([(demo, MAIN), (wait, 232)], 600):
             run.sample(frames, count)
         self.assertRegex(self.text("flat", self.write(run)),
-                         r"^0\.400 s of CPU and 3\.600 s off the CPU, all threads together, in 1\.000 s: of the CPU, "
+                         r"^0\.400 s of CPU and 3\.600 s off it \(all threads\) in 1\.000 s: of the CPU, "
                          r"75( \+- \d+)? % in work\.isra\.0[^;]*; off it, 83 % waiting in futex")
 
     def test_head_says_who_works(self):
@@ -251,7 +251,7 @@ class Flat(Case):
         run.sample([(make, 0x1000)], 25)
         run.sample([(cc, 0x1000)], 475, thread=1)
         text = self.text("flat", self.write(run))
-        self.assertRegex(text, r"^0\.500 s of CPU and 0\.900 s off the CPU, all threads together, in 1\.000 s: of the CPU, "
+        self.assertRegex(text, r"^0\.500 s of CPU and 0\.900 s off it \(all threads\) in 1\.000 s: of the CPU, "
                                r"95 % by cc, 95 % in parse[^;]*; off it, 100 % waiting in wait4")
         self.assertIn("\nPrograms cc 95 %, make 5 %\n", text)
 
@@ -617,7 +617,7 @@ class Trees(Case):
         self.assertEqual(rows("--function", "/./"), every)
         text = monarc("graph", "--function", "fact", "--force", folder).stdout.decode()
         self.assertIn("total%", text)
-        self.assertIn("paths that were recorded", text)
+        self.assertIn("\n>: the only path on; (+N more): too deep, or each below 0.5 % of all samples\n", text)
 
     def test_choices_need_a_recording(self):
         self.assertIn("name one", self.refusal("flat", "--process", "7", DEMO, "gmon.out"))

@@ -28,7 +28,7 @@ def first_line_is_the_table(subject):
         busy = sum(s.weight for s in world.of_event() if world.is_busy(s)) * NS
         idle = sum(s.weight for s in world.of_event() if not world.is_busy(s)) * NS
         cpu = re.match(r"([0-9.]+) s of CPU", line)
-        off = re.search(r" and ([0-9.]+) s off the CPU", line)
+        off = re.search(r" and ([0-9.]+) s off it \(all", line)
         is_busy = cpu and abs(float(cpu[1]) - busy) <= 0.00051
         is_next_to_nothing = busy < 0.0005 and line.startswith("less than 1 ms of CPU")
         subject.holds(is_busy or is_next_to_nothing, f"{line!r}: {busy} s of CPU")

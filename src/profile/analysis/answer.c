@@ -2,8 +2,8 @@
  * which functions lead.
  *
  *     0.262 s of CPU in 0.567 s: 29 % in memmove [libc.so.6], called by copy; 9 % in hash (a.c:7)
- *     0.079 s of CPU and 0.684 s off the CPU, all threads together, in 0.347 s: of the CPU, 43 % in
- *     parse; off it, 93 % waiting in futex, called by worker
+ *     0.079 s of CPU and 0.684 s off it (all threads) in 0.347 s: of the CPU, 43 % in parse;
+ *     off it, 93 % waiting in futex, called by worker
  *     12.40 s of CPU a run, mean of 5 runs of 12.61 s: 3 % in parse
  *     19.325 s of CPU in 21.073 s, 83 % of it by cc1: 17 % in the kernel (faults and interrupts)
  *
@@ -81,7 +81,11 @@ static const char *answer_name(struct names *names, uint32_t function, struct ar
     const char *object = names->functions->at[function].is_made
                              ? NULL
                              : function_object_label(names->functions, function);
-    const char *name = names_within(names_get(names, function), NAME_COLUMNS, a);
+    const struct function *at = &names->functions->at[function];
+    const char *whole = names_get(names, function);
+    bool is_demangled = !at->is_made && strcmp(whole, at->name) != 0;
+    const char *name =
+        names_within(is_demangled ? names_short_call(whole, a) : whole, NAME_COLUMNS, a);
     return object ? arena_printf(a, "%s [%s]", name, object) : name;
 }
 
@@ -208,8 +212,7 @@ static const char *answer_amount(const struct summary *s, double off, struct are
         arena_printf(a, "%s%s", answer_seconds(fmax(0, summary_time(s, s->samples - off)), a),
                      run ? " of CPU" : "");
     if (off > 0)
-        ran = arena_printf(a, "%s and %.3f s off the CPU, all threads together,", ran,
-                           summary_time(s, off));
+        ran = arena_printf(a, "%s and %.3f s off it (all threads)", ran, summary_time(s, off));
     if (runs > 1)
         return arena_printf(a, "%s a run, mean of %" PRIu32 " runs of %.3f s", ran, runs,
                             run->elapsed.mean);

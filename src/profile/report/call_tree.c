@@ -187,12 +187,13 @@ void call_tree_text(struct out *out, const struct report_input *in)
     struct text_columns l = lay_out(r, &in->style);
     char sign = r->trees->direction == CALLS_OUTWARDS ? '<' : '>';
     text_summary_brief(out, r->summary);
-    out_printf(out,
-               "Tree     paths that were recorded; %c: the only one that goes on from above;\n"
-               "         (+N more): too deep, or each below %.3g %% of %s\n",
-               sign, r->min_percent, r->is_percent_of_rows ? "the first line" : "all samples");
     for (size_t i = 0; i < r->len; i++)
         put_tree(out, &l, r, i);
+    out_char(out, '\n');
+    out_prose(out);
+    out_printf(out, "%c: the only path on; (+N more): too deep, or each below %.3g %% of %s\n",
+               sign, r->min_percent, r->is_percent_of_rows ? "the first line" : "all samples");
+    out_prose_end(out);
 }
 
 /* --- JSON and CSV: names are whole ------------------------------------------------------------ */

@@ -367,30 +367,34 @@ static void put_rest(struct out *out, const struct lines_layout *l, const struct
     put_fields(out, l, fields, false);
 }
 
-/* One line, of which what is compiled needs the advice: [kernel], [vdso] and other profilers' ???
- * are not. Only the first ones are named where rows have a width: a build runs dozens. */
+/* One line, of what was compiled: [kernel], [vdso] and other profilers' ??? never have lines. On a
+ * terminal only the first ones are named, as a build runs dozens. */
 static void put_lineless(struct out *out, const struct lines_table *t, bool is_cut)
 {
-    enum { SHOWN = 4 };
-    size_t shown = is_cut && t->lineless_len > SHOWN + 1 ? SHOWN : t->lineless_len;
-    bool is_compiled = false;
-    for (size_t i = 0; i < t->lineless_len; i++) {
-        is_compiled |= !strchr("[?", *t->lineless[i]);
-        if (i >= shown)
+    static const char HEAD[] = "no line numbers: ", ADVICE[] = " (compile with -g, or --debug-dir)";
+    enum { AND_MORE = 12 };
+    size_t used = sizeof HEAD + sizeof ADVICE - 2, all = 0, shown = 0;
+    for (size_t i = 0; i < t->lineless_len; i++)
+        all += !strchr("[?", *t->lineless[i]);
+    for (size_t i = 0; i < t->lineless_len && shown < all; i++) {
+        const char *name = is_cut ? path_base_name(t->lineless[i]) : t->lineless[i];
+        if (strchr("[?", *t->lineless[i]))
             continue;
-        out_str(out, i ? ", " : "no line numbers: ");
-        text_name(out, is_cut ? path_base_name(t->lineless[i]) : t->lineless[i]);
+        used += 2 + strlen(name);
+        if (shown && out->columns && used + AND_MORE > (size_t)out->columns)
+            break;
+        out_str(out, shown ? ", " : "\n");
+        out_str(out, shown++ ? "" : HEAD);
+        text_name(out, name);
     }
-    if (shown < t->lineless_len)
-        out_printf(out, " and %zu more", t->lineless_len - shown);
-    out_str(out, is_compiled ? " (compile with -g, or name the folder of the debug files: "
-                               "--debug-dir)"
-                             : "");
-    out_str(out, t->lineless_len ? "\n" : "");
+    if (shown < all)
+        out_printf(out, " and %zu more", all - shown);
+    out_str(out, all ? ADVICE : "");
+    out_str(out, all ? "\n" : "");
 }
 
-/* Objects without line numbers are named first: their code is in rows without a line, and a reader
- * would look for lines in vain. Paths are shown shortened for the whole table or not at all. */
+/* Objects without line numbers are named: their code is in rows without a line, and a reader would
+ * look for lines in vain. Paths are shown shortened for the whole table or not at all. */
 void lines_text(struct out *out, const struct report_input *in)
 {
     struct lines_table *t = in->lines;
@@ -403,7 +407,6 @@ void lines_text(struct out *out, const struct report_input *in)
     lines_gather_paths(&shown, t);
     struct lines_layout l = lay_out(t, &shown, &in->style);
     text_summary_brief(out, s);
-    put_lineless(out, t, in->style.width > 0);
     out_char(out, '\n');
     text_columns_head(out, &l.columns);
     out_printf(out, "%s%-*s  function\n", columns_used(&l) ? "  " : "", l.place, "line");
@@ -421,6 +424,7 @@ void lines_text(struct out *out, const struct report_input *in)
         put_rest(out, &l, s, s->unattributed, running);
         out_str(out, TEXT_UNATTRIBUTED);
     }
+    put_lineless(out, t, in->style.width > 0);
     if (s->samples > 0 && l.columns.shape[LINE_BETWEEN].width)
         text_interval_legend(out, s);
     vec_free(&shown.shown);

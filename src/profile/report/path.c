@@ -176,7 +176,8 @@ static void path_part(struct out *out, const char **before, double ns, double al
 {
     if (!(ns > 0 && ns >= all / 2000))
         return;
-    out_printf(out, "%s%.3f s %s (%.1f %%)", *before, ns / 1e9, what, 100 * ns / all);
+    double percent = 100 * ns / all;
+    out_printf(out, "%s%.3f s %s (%.*f %%)", *before, ns / 1e9, what, percent < 0.95, percent);
     *before = ", ";
 }
 
@@ -207,39 +208,52 @@ static void path_answer(struct out *out, const struct path_report *t, double all
     free(order);
 }
 
-/* How much of what, and how sure the way is. */
+/* How much of what. */
 static void path_head(struct out *out, const struct path_report *t)
 {
     const struct schedule_path *p = t->path;
     double all = p->cpu_ns + p->ready_ns + p->waits_ns + p->rest_ns;
     /* The four sums are the whole of the path, as each of its moments is one of them. */
-    size_t causes[SCHEDULE_CAUSES] = {0};
-    for (size_t i = 0; i < p->len; i++)
-        causes[p->steps[i].why]++;
     path_answer(out, t, all);
     text_files(out, t->summary);
-    const char *before = ": ";
-    out_printf(out, "Path     %.3f s from start to end", all / 1e9);
+    const char *before = "Path     ";
     path_part(out, &before, p->cpu_ns, all, "CPU");
     path_part(out, &before, p->ready_ns, all, "ready to run");
     path_part(out, &before, p->waits_ns, all, "waiting");
     path_part(out, &before, p->ended_ns[SCHEDULE_BY_STOPPED], all, "with recording off");
     path_part(out, &before, p->rest_ns - p->ended_ns[SCHEDULE_BY_STOPPED], all,
               t->schedule->has_waits ? "in short waits or unaccounted" : "off the CPU");
-    out_char(out, '\n');
+    out_str(out, *before == ',' ? "\n" : "");
     /* How much of it says what the end hung on. */
     double open = schedule_open_ns(p);
     if (open > 0 && open >= all / 2000) {
         before = "; ";
-        out_printf(out, "Known    %.1f %% of the path", 100 * (all - open) / all);
-        path_part(out, &before, p->ended_ns[SCHEDULE_BY_UNKNOWN], all,
-                  "are waits that ended for unknown reasons");
-        path_part(out, &before, p->ended_ns[SCHEDULE_BY_POLL], all,
-                  "are polling, for a reason that is unknown");
-        path_part(out, &before, p->ended_ns[SCHEDULE_BY_STOPPED], all,
-                  "were not recorded: the program had recording switched off");
+        double known = 100 * (all - open) / all;
+        out_printf(out, "Known    %.*f %%", known >= 99.5, known);
+        path_part(out, &before, p->ended_ns[SCHEDULE_BY_UNKNOWN], all, "in waits of unknown end");
+        path_part(out, &before, p->ended_ns[SCHEDULE_BY_POLL], all, "polling");
+        path_part(out, &before, p->ended_ns[SCHEDULE_BY_STOPPED], all, "with recording off");
         out_char(out, '\n');
     }
+    if (t->schedule->has_gaps)
+        out_str(out,
+                "Note     records of waits were lost: waits are guessed from samples, and ends "
+                "of processes\n");
+    else if (t->schedule->has_waits && !t->schedule->has_wakers && t->schedule->lanes_len > 1)
+        out_str(
+            out,
+            "Note     wakers are inferred, or guessed: to know them takes tracepoints (root)\n");
+    else if (!t->schedule->has_waits)
+        out_str(out,
+                "Note     waits are guessed from samples: 'monarc run --off-cpu' records them\n");
+}
+
+/* How sure the way is. */
+static void path_causes(struct out *out, const struct schedule_path *p)
+{
+    size_t causes[SCHEDULE_CAUSES] = {0};
+    for (size_t i = 0; i < p->len; i++)
+        causes[p->steps[i].why]++;
     const struct {
         size_t n;
         const char *one, *several;
@@ -254,7 +268,7 @@ static void path_head(struct out *out, const struct path_report *t)
         {causes[SCHEDULE_WOKEN], "wake-up by the only thread that ran",
          "wake-ups by the only thread that ran"},
         {causes[SCHEDULE_GUESSED], "by the likeliest of several", "by the likeliest of several"}};
-    before = "Causes   ";
+    const char *before = "causes: ";
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].n) { /* the path of one thread has none of them */
             out_printf(out, "%s%zu %s", before, kinds[i].n,
@@ -262,17 +276,6 @@ static void path_head(struct out *out, const struct path_report *t)
             before = "; ";
         }
     out_str(out, *before == ';' ? "\n" : "");
-    if (t->schedule->has_gaps)
-        out_str(out,
-                "Note     records of waits were lost: waits are guessed from samples, and ends "
-                "of processes\n");
-    else if (t->schedule->has_waits && !t->schedule->has_wakers && t->schedule->lanes_len > 1)
-        out_str(out,
-                "Note     who woke a thread was not recorded, and is inferred from who stopped "
-                "then, or guessed: to know it takes tracepoints (root)\n");
-    else if (!t->schedule->has_waits)
-        out_str(out, "Note     waits were not recorded, and are guessed from samples: 'monarc run "
-                     "--off-cpu' records them\n");
 }
 
 static void path_open_row(struct out *out, const struct recording *r, double ns, uint32_t row,
@@ -335,6 +338,7 @@ static void path_threads(struct out *out, const struct path_report *t, int width
     out_prose(out);
     out_str(out, "slack: by how much longer it could have taken without delaying the end; "
                  "-: nobody waited for its end\n");
+    path_causes(out, p);
     out_prose_end(out);
 }
 

@@ -14,7 +14,7 @@
  *     Ranks    8 ranks of 8 on node7 (Open MPI); 'monarc ranks' compares them
  *     CPU      4.950 s of 4.990 s CPU time accounted for (99.2 %), all runs together
  *              0.040 s (0.8 %): why that is nowhere
- *     Stacks   97.0 % are whole; the others end in [stack cut: ...], with the reason
+ *     Stacks   97.0 % are whole; the others end in [stack cut: REASON]
  *     Programs sh 60 %, cc1 40 %
  *     Cost     sampling took about 0.020 s of the program's CPU time (0.4 %)
  *
@@ -187,11 +187,13 @@ static void recording_text_losses(struct out *out, const struct recording_summar
  * samples in the recorder itself (`aside`) are included. */
 static void recording_text_programs(struct out *out, const struct recording_summary *s)
 {
+    enum { LABEL = 7, AND_MORE = 12 }; /* columns: those of a terminal are one line's */
     double all = s->weights->total + s->weights->aside, before = INFINITY;
     if (s->programs_len < 2)
         return;
     for (uint32_t i = 0; i < s->programs_len; i++)
         all -= s->programs[i].off;
+    int used = LABEL;
     uint32_t shown = 0,
              last = s->programs_len; /* by CPU time; equal ones in the order of the list */
     for (; shown < s->programs_len && shown < MOST_PROGRAMS; shown++) {
@@ -207,9 +209,14 @@ static void recording_text_programs(struct out *out, const struct recording_summ
         double percent = next ? 100 * (next->samples - next->off) / all : 0;
         if (!(percent >= LEAST_PERCENT) && (shown || !(percent > 0)))
             break;
+        char part[16];
+        int len = snprintf(part, sizeof part, " %.0f %%", percent);
+        used += 2 + text_name_width(next->name, strlen(next->name)) + len;
+        if (out->columns && shown && used + AND_MORE > out->columns)
+            break;
         out_str(out, shown ? ", " : "Programs ");
         text_name(out, next->name);
-        out_printf(out, " %.0f %%", percent);
+        out_str(out, part);
         before = next->samples - next->off;
         last = number;
     }
@@ -232,14 +239,12 @@ static void recording_text_cpu(struct out *out, const struct recording_summary *
         recording_text_losses(out, s);
 }
 
-/* Nearly all whole is as good as all. */
+/* Nearly all whole is as good as all: what doctor calls few is said. */
 static void recording_text_stacks(struct out *out, const struct recording_summary *s)
 {
-    if (s->whole >= 0 && s->whole < 0.99)
-        out_printf(
-            out,
-            "Stacks   %.1f %% are complete; the others end in [stack cut: ...], with the reason\n",
-            100 * s->whole);
+    if (s->whole >= 0 && s->whole < 0.95)
+        out_printf(out, "Stacks   %.1f %% are complete; the others end in [stack cut: REASON]\n",
+                   100 * s->whole);
 }
 
 /* How long how many threads ran; text stops at eight numbers, the rest is one. Without switches it

@@ -55,7 +55,11 @@ static struct name_parts head_name_parts_of(struct names *names, uint32_t functi
     if (!f->is_made)
         p.object = function_object_label(names->functions, function);
     size_t len = p.object && *p.shown == '[' ? strlen(p.object) : 0;
-    if (len && !strncmp(p.shown + 1, p.object, len) && p.shown[1 + len] == ']')
+    bool has_object = len && p.shown_bytes > len + 2 && p.shown[p.shown_bytes - 1] == ')' &&
+                      !strncmp(p.shown + p.shown_bytes - 1 - len, p.object, len);
+    if (has_object || function_name_is_wait(p.shown))
+        p.object = NULL;
+    else if (len && !strncmp(p.shown + 1, p.object, len) && p.shown[1 + len] == ']')
         p.object = NULL; /* "[kernel] faults and interrupts" names it already */
     p.others = (p.linkage ? (int)strlen(p.linkage) + 3 : 0) +
                (p.file ? (int)strlen(p.file) + 3 : 0) + (p.object ? (int)strlen(p.object) + 3 : 0) +
@@ -122,7 +126,14 @@ void text_function_behind(struct out *out, struct names *names, uint32_t functio
     struct name_parts p = head_name_parts_of(names, function, style);
     /* Beside a library's name the row's width counts for more: its functions have short names. */
     enum { LEAST_ROOM = 10 };
-    int room = style->width - used - p.others, least = p.object ? LEAST_ROOM : NAME_ROOM;
+    int room = style->width - used - p.others, of_object = p.object ? (int)strlen(p.object) + 3 : 0;
+    /* A name that is cut to pieces says less than one without its library. */
+    if (style->width && room < NAME_ROOM && (int)p.shown_bytes > room &&
+        room + of_object > LEAST_ROOM) {
+        room += of_object;
+        p.object = NULL;
+    }
+    int least = p.object ? LEAST_ROOM : NAME_ROOM;
     room = room < least ? least : room;
     if (style->width)
         head_text_within(out, p.shown, names->is_instance && names->is_instance[function], room);
@@ -279,6 +290,17 @@ void text_notes(struct out *out, const struct summary *s)
 
 void text_files(struct out *out, const struct summary *s)
 {
+    enum { WORDS = 9 + 4 }; /* "Profile  " and " of " */
+    const char *command = s->run && *s->run->command ? s->run->command : s->program;
+    size_t used = WORDS + strlen(s->profiles[0]) + (command ? strlen(command) : 0);
+    if (command && s->profiles_len == 1 && used <= (size_t)out->columns) { /* on a terminal */
+        out_str(out, "Profile  ");
+        text_name(out, s->profiles[0]);
+        out_str(out, " of ");
+        text_name(out, command);
+        out_char(out, '\n');
+        return;
+    }
     out_str(out, "Program  ");
     if (s->run)
         recording_command_text(out, s->run);
@@ -328,11 +350,30 @@ static void head_text_others(struct out *out, const struct summary *s)
     out_char(out, '\n');
 }
 
+/* In two lines of a usual terminal: what comes last is least, and goes first. */
+static void head_text_answer(struct out *out, const char *answer)
+{
+    enum { LINES = 2, RAGGED = 12, USUAL = 76 }; /* folding leaves columns empty */
+    static const char *const PARTS[] = {", called by ", "; "};
+    size_t len = strlen(answer), columns = out->columns > USUAL ? (size_t)out->columns : USUAL;
+    while (out->columns && len > LINES * columns - RAGGED) {
+        size_t cut = 0;
+        for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
+            for (size_t at = len - 1; at > cut; at--)
+                if (!strncmp(answer + at, PARTS[i], strlen(PARTS[i])))
+                    cut = at;
+        if (!cut)
+            break;
+        len = cut;
+    }
+    text_name_n(out, answer, len);
+}
+
 /* The answer, then what was measured and what of it cannot be trusted. */
 void text_summary(struct out *out, const struct summary *s)
 {
     if (s->answer) {
-        text_name(out, s->answer);
+        head_text_answer(out, s->answer);
         out_char(out, '\n');
     }
     head_text_subject(out, s);
