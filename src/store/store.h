@@ -107,7 +107,7 @@ MUST_CHECK bool store_diff_read(struct store *s, const struct store_query *q, co
                                 const char *new, struct arena *a, struct store_diff *out,
                                 struct err *e);
 
-/* --- datasets (dataset.c) --------------------------------------------------------------------- */
+/* --- datasets --------------------------------------------------------------------------------- */
 
 /* How a dataset is written: `write` makes a file that `writer` fills, as the room knows no
  * folders. */
