@@ -23,6 +23,7 @@ static bool rank_of_file(const char *path, struct rank_told *out, bool *is_read)
     char *text = NULL;
     size_t len = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_gone = fd < 0 && errno == ENOENT;
     for (ssize_t got = fd; got >= 0 && len < MOST_ENVIRONMENT; len += (size_t)got) {
         char *more = realloc(text, len + STEP);
         if (!more)
@@ -33,7 +34,7 @@ static bool rank_of_file(const char *path, struct rank_told *out, bool *is_read)
     }
     if (fd >= 0)
         close(fd);
-    *is_read = len > 0;
+    *is_read = is_gone || len > 0;
     bool found = rank_of_environment((struct bytes){(const uint8_t *)text, len}, out);
     free(text);
     return found;

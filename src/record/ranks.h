@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 /* rank_of_environment() of our own, and for a process that runs, as it was started; `is_read`: it
- * has an environment, and that can be read. */
+ * has an environment that can be read, or is gone and never will. */
 bool rank_of_own(struct rank_told *out);
 bool rank_of_process(pid_t pid, struct rank_told *out, bool *is_read);
 

@@ -3,6 +3,8 @@
 #include "record/ranks.h"
 
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { NONE = -1 };
 
@@ -63,4 +65,20 @@ CASE(launchers_are_known)
         assert_int_equal(told.rank.size, CASES[i].size);
         assert_int_equal((int)told.rank.local, CASES[i].local);
     }
+}
+
+/* Who is gone is not asked again; who is in the middle of an exec would be. */
+CASE(who_is_gone_has_been_read)
+{
+    struct rank_told told;
+    bool is_read = false;
+    rank_of_process(getpid(), &told, &is_read);
+    assert_true(is_read);
+    pid_t pid = fork();
+    if (!pid)
+        _exit(0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    is_read = false;
+    assert_false(rank_of_process(pid, &told, &is_read));
+    assert_true(is_read);
 }

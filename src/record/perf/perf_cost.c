@@ -21,11 +21,11 @@
 
 enum {
     PERIOD_NS = 100 * 1000,
-    WANTED_NS = 1000 * 1000,
+    WANTED_NS = 500 * 1000,
     TURNS = 3,
     MOST_BUFFER = 1 << 20, /* ten samples with the largest stacks, and a third more */
     LEAST_BUFFER = 256 << 10,
-    ROUNDS = 256, /* of a byte, or what there is time for */
+    ROUNDS = 64, /* of a byte, or what there is time for */
     ROUNDS_NS = 20 * 1000 * 1000
 };
 
