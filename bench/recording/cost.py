@@ -1,68 +1,77 @@
 #!/usr/bin/env python3
-"""cost.py: what recording costs the program, and the recorder itself, on real programs.
+"""cost.py: what recording costs the program, and the recorder itself, beside perf record.
 
-    python3 bench/recording/cost.py [--rounds N] [--rate HZ] [--only NAME] [MONARC]
+    python3 bench/recording/cost.py [--points P] [--minutes M] [--rate HZ] [--only NAME]... [--way NAME]... [MONARC]
 
-Each round runs every program bare, under a clock of the same rate whose samples have no stacks (the
-floor: `perf record` without -g), under `monarc run`, and under `perf record` with frame pointers and
-with copied stacks, one after the other. The program's CPU time is what the shell that started it has
-for its children. Medians over the rounds. It refuses nothing and leaves its files in a temporary
-folder. What is not installed is left out.
+Each round runs a program bare, under `perf record` without stacks, with frame pointers and with copied
+stacks of 8 and 16 kB, and under `monarc run` by perf events and by ptrace, with and without stacks: one
+after the other, and the next round begins one further on. Two times are compared with the bare one of the
+same round:
+
+    program   CPU time that the shell which started the program has for its children
+    all       CPU time of all processes, the recorder's own until it ends included
+
+Printed are medians with intervals of at least 95 % that order statistics give: they assume nothing
+but that rounds are independent. A program is measured until all intervals of its own time are within
+P points (default 0.5) or M minutes have passed (default 10). Nothing else should run meanwhile; what
+other work takes is noise, not bias, as rounds are short.
+
+The programs (cost.c; sqlite3 and redis where they are installed) take about a second each. What is not
+installed or not permitted is left out. Files are in a temporary folder.
 """
 
 import argparse
-import json
+import math
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-TIMED = '"$@" >/dev/null 2>&1; times >"$TIMES"'
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+TIMED = '"$@" >/dev/null 2>&1; status=$?; times >"$TIMES"; exit $status'
+FEWEST = 8  # rounds
+SQL = ("create table t(a, b); with recursive n(i) as (select 1 union all select i + 1 from n limit 500000) "
+       "insert into t select i * 7919 % 65537, i from n; create index x on t(a); "
+       "select count(*) from t join t u using (b) where t.a < 9000;")
+
 
 
 def programs(folder):
-    """name -> command; inputs are made here."""
-    text = os.path.join(folder, "text")
-    with open(text, "w", encoding="ascii") as out:
-        for i in range(400000):
-            out.write(f"{i * 7919 % 1000003} {i} {i * i % 65537:x} words of a line\n")
-    unit = os.path.join(folder, "unit.cc")
-    with open(unit, "w", encoding="ascii") as out:
-        out.write("#include <regex>\n#include <map>\n#include <iostream>\n"
-                  "int main() { std::regex r(\"a(b|c)*\"); std::map<int, std::string> m;\n"
-                  "m[1] = \"abc\"; std::cout << std::regex_match(m[1], r); }\n")
-    script = "import json\nfor i in range(60): json.loads(json.dumps(list(range(60000))))\n"
-    sql = ("create table t(a, b); with recursive n(i) as (select 1 union all select i + 1 from n "
-           "limit 600000) insert into t select i * 7919 % 65537, i from n; create index x on t(a); "
-           "select count(*) from t join t u using (b) where t.a < 9000;")
-    loop = "my %h; for my $i (1 .. 4000000) { $h{$i % 1000} += $i % 7 } print $h{5};"
-    return {
-        "xz": ["xz", "-2", "-c", text],
-        "gzip": ["gzip", "-9", "-c", text],
-        "zstd -T2": ["zstd", "-q", "-12", "-T2", "-c", text],
-        "sort": ["sort", text],
-        "python3": ["/usr/bin/python3", "-c", script],
-        "perl": ["perl", "-e", loop],
-        "sqlite3": ["sqlite3", ":memory:", sql],
-        "git": ["git", "-C", ROOT, "log", "-p", "-600"],
-        "g++": ["g++", "-O1", "-c", unit, "-o", os.path.join(folder, "unit.o")],
-        "awk": ["awk", "{ s += length($0) % 7; n[$1 % 100]++ } END { print s }", text],
+    """name -> command: what is recorded."""
+    cost = os.path.join(folder, "cost")
+    subprocess.run(["cc", "-O1", "-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-pthread", "-o", cost,
+                    os.path.join(HERE, "cost.c")], check=True)
+    found = {
+        "loop": [cost, "loop", "2", "600000000"],
+        "loop, 200 deep": [cost, "loop", "200", "600000000"],
+        "8 threads": [cost, "threads", "8", "4000"],
+        "200 processes": [cost, "processes", "200", cost, "short", "3000000"],
     }
+    if shutil.which("sqlite3"):
+        found["sqlite3"] = ["sqlite3", ":memory:", SQL]
+    if shutil.which("redis-server") and shutil.which("redis-benchmark"):
+        found["redis"] = ["redis"]
+    return found
 
 
 def recorders(monarc, folder, rate):
     """name -> what stands before the command."""
     data = os.path.join(folder, "perf.data")
     perf = ["perf", "record", "-q", "-o", data, "-e", "task-clock", "-c", str(10**9 // rate)]
+    run = [monarc, "run", "--no-report", "-r", str(rate), "-o", os.path.join(folder, "rec")]
     return {
         "bare": [],
-        "clock": perf,
-        "monarc": [monarc, "run", "--no-report", "-r", str(rate), "-o", os.path.join(folder, "rec")],
+        "perf": perf,
         "perf -g": perf + ["-g"],
-        "perf dwarf": perf + ["--call-graph", "dwarf,16384"],
+        "perf, 8 kB": perf + ["--call-graph", "dwarf,8192"],
+        "perf, 16 kB": perf + ["--call-graph", "dwarf,16384"],
+        "monarc": run + ["--method", "perf", "--"],
+        "monarc, no stacks": run + ["--method", "perf", "--no-stacks", "--"],
+        "ptrace": run + ["--method", "ptrace", "--"],
+        "ptrace, no stacks": run + ["--method", "ptrace", "--no-stacks", "--"],
     }
 
 
@@ -71,69 +80,122 @@ def seconds(minutes):
     return 60 * int(whole) + float(rest)
 
 
-def cpu_time(before, command, folder):
+def cpu_times(before, command, folder):
+    """The program's CPU time, and that of all."""
     times = os.path.join(folder, "times")
-    subprocess.run([*before, "bash", "-c", TIMED, "bash", *command], check=False,
-                   env={**os.environ, "TIMES": times}, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
+    timed = [*before, "bash", "-c", TIMED, "bash", *command]
+    environment = {**os.environ, "TIMES": times}
+    if command == ["redis"]:
+        return server_times(before, folder, environment)
+    child = subprocess.Popen(timed, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return ended(child, times)
+
+
+def ended(child, times):
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise OSError(f"{child.args[0]} ended with status {child.returncode}")
     with open(times, encoding="ascii") as lines:
-        return sum(map(seconds, lines.readlines()[1].split()))
+        return sum(map(seconds, lines.readlines()[1].split())), used.ru_utime + used.ru_stime
 
 
-def recording_facts(monarc, folder):
-    """The recorder's share of a CPU, whole stacks, and bytes a minute."""
-    rec = os.path.join(folder, "rec")
-    done = subprocess.run([monarc, "flat", "--json", "--limit", "1", rec], capture_output=True, check=True)
-    facts = json.loads(done.stdout)["summary"]["recording"]
-    length = facts["length_ns"] / 1e9
-    size = os.path.getsize(os.path.join(rec, "monarc.side"))
-    whole = facts["whole_stacks"]
-    return 100 * facts["recorder_time"] / length, 100 * (1 if whole is None else whole), size * 60 / length
+def server_times(before, folder, environment):
+    """The clients are not recorded, nor is their time counted."""
+    socket = os.path.join(folder, "redis.sock")
+    if os.path.exists(socket):
+        os.unlink(socket)
+    server = ["redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no"]
+    child = subprocess.Popen([*before, "bash", "-c", TIMED, "bash", *server], env=environment,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not os.path.exists(socket):
+        time.sleep(0.01)
+    subprocess.run(["redis-benchmark", "-s", socket, "-n", "60000", "-c", "20", "-q", "-t", "set,get,lpush"], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(["redis-cli", "-s", socket, "shutdown", "nosave"], check=False,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return ended(child, environment["TIMES"])
 
 
-def measure(options, folder):
-    chosen = {name: command for name, command in programs(folder).items()
-              if shutil.which(command[0]) and options.only in (None, name)}
-    ways = {name: before for name, before in recorders(options.monarc, folder, options.rate).items()
-            if not before or shutil.which(before[0])}
-    results = {}
-    for name, command in chosen.items():
-        taken = {way: [] for way in ways}
-        facts = []
-        for _ in range(options.rounds):
-            for way, before in ways.items():
-                taken[way].append(cpu_time(before, command, folder))
-                if way == "monarc":
-                    facts.append(recording_facts(options.monarc, folder))
-        results[name] = ({way: statistics.median(t) for way, t in taken.items()},
-                         [statistics.median(column) for column in zip(*facts)])
-        show(name, *results[name], ways)
-    return results, ways
+def interval(numbers):
+    """The median, and the order statistics around it between which it is with 95 %."""
+    ordered, n = sorted(numbers), len(numbers)
+    k, tail = 0, 0.0
+    while True:
+        tail += math.comb(n, k) / 2**n
+        if tail > 0.025 or k >= n // 2:
+            break
+        k += 1
+    low = max(k - 1, 0)
+    middle = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+    return middle, ordered[low], ordered[n - 1 - low]
 
 
-def show(name, medians, facts, ways):
-    bare = medians["bare"]
-    row = "".join(f" {100 * (medians[way] / bare - 1):+9.1f} %" for way in ways if way != "bare")
-    print(f"{name:10s} {bare:7.2f} s{row}   {facts[0]:6.1f} %  {facts[1]:6.2f} %  {facts[2] / 1e6:6.2f} MB",
-          flush=True)
+def added(times, way, which):
+    """In percent of the bare run of each round."""
+    return [100 * (run[which] / bare[which] - 1) for run, bare in zip(times[way], times["bare"])]
+
+
+def is_sure(times, points):
+    if len(times["bare"]) < FEWEST:
+        return False
+    widest = 0.0
+    for way in times:
+        if way != "bare":
+            _, low, high = interval(added(times, way, 0))
+            widest = max(widest, (high - low) / 2)
+    return widest <= points
+
+
+def measure(name, command, ways, options, folder):
+    times = {way: [] for way in ways}
+    names, until, rounds = list(ways), time.monotonic() + 60 * options.minutes, 0
+    while not is_sure(times, options.points):
+        if rounds and time.monotonic() > until:
+            break
+        for at in range(len(names)):
+            way = names[(at + rounds) % len(names)]
+            times[way].append(cpu_times(ways[way], command, folder))
+        rounds += 1
+    bare = interval([run[0] for run in times["bare"]])[0]
+    print(f"| {name}, bare | {bare:.3f} s | | | {rounds} rounds |", flush=True)
+    for way in names:
+        if way == "bare":
+            continue
+        own, all_of_it = interval(added(times, way, 0)), interval(added(times, way, 1))
+        recorder = interval([run[1] - run[0] for run in times[way]])[0]
+        print(f"| {name}, {way} | {own[0]:+.1f} % | {own[1]:+.1f} to {own[2]:+.1f} | "
+              f"{all_of_it[0]:+.1f} % ({all_of_it[1]:+.1f} to {all_of_it[2]:+.1f}) | {recorder:.3f} s |", flush=True)
+
+
+def is_permitted(before, folder):
+    try:
+        cpu_times(before, ["true"], folder)
+    except OSError as why:
+        print(f"cost.py: {why}: left out", file=sys.stderr)
+        return False
+    return True
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--points", type=float, default=0.5)
+    parser.add_argument("--minutes", type=float, default=10, help="of one program, at most")
     parser.add_argument("--rate", type=int, default=1000)
-    parser.add_argument("--only")
+    parser.add_argument("--only", action="append", metavar="NAME")
+    parser.add_argument("--way", action="append", dest="ways", metavar="NAME", help="bare is always among them")
     parser.add_argument("monarc", nargs="?", default=os.path.join(ROOT, "build/monarc"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="monarc-cost-") as folder:
-        ways = [way for way in recorders("", folder, 1) if way != "bare"]
-        print(f"{'program':10s} {'bare':>9s}" + "".join(f" {way:>11s}" for way in ways) +
-              f"   {'monitor':>8s}  {'whole':>8s}  {'a minute':>9s}")
-        results, ways = measure(options, folder)
-        for way in ways:
-            if way != "bare":
-                added = [100 * (m[way] / m["bare"] - 1) for m, _ in results.values()]
-                print(f"median of {way}: {statistics.median(added):+.1f} %")
+        ways = recorders(os.path.abspath(options.monarc), folder, options.rate)
+        if options.ways:
+            ways = {way: before for way, before in ways.items() if way == "bare" or way in options.ways}
+        ways = {way: before for way, before in ways.items()
+                if not before or (shutil.which(before[0]) and is_permitted(before, folder))}
+        print("| program | program's CPU | 95 % | CPU of all | recorder |\n|---|--:|---|--:|--:|", flush=True)
+        for name, command in programs(folder).items():
+            if not options.only or name in options.only:
+                measure(name, command, ways, options, folder)
     return 0
 
 
