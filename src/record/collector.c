@@ -14,17 +14,633 @@
 #include "record/collector.h"
 
 #include "base/path.h"
+#include "objfile/object.h"
 #include "record/arguments.h"
 #include "record/collector_private.h"
+#include "record/jit_names.h"
 #include "record/proc_threads.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/* What waits and transfers of a process were counted is taken back, at its own request. */
+static void collector_waits_forget(struct collector *c, uint32_t process)
+{
+    for (size_t i = 0; i < c->steps.len; i++) {
+        const struct recording_link *first = &c->steps.at[i];
+        while (first->parent != RECORDING_NONE)
+            first = &c->steps.at[first->parent];
+        struct recording_link *s = &c->steps.at[i];
+        if (c->threads.at[first->thread].process == process)
+            s->ns = s->waits = s->error = s->single = 0;
+    }
+    for (size_t i = 0; i < c->transfers.len; i++) {
+        struct recording_transfer *t = &c->transfers.at[i];
+        if (c->threads.at[t->thread].process != process)
+            continue;
+        *(t->is_write ? &c->transferred.written : &c->transferred.read) -= t->bytes;
+        *(t->is_write ? &c->transferred.write_calls : &c->transferred.read_calls) -= t->calls;
+        *(t->is_write ? &c->transferred.disk_written : &c->transferred.disk_read) -= t->disk_bytes;
+        t->calls = t->bytes = t->disk_bytes = t->squares = 0;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < c->waits.len; i++)
+        if (c->threads.at[c->waits.at[i].thread].process != process)
+            c->waits.at[kept++] = c->waits.at[i];
+    c->waits.len = kept;
+}
+
+static void collector_waits_free(struct collector *c)
+{
+    vec_free(&c->resources);
+    vec_free(&c->steps);
+    map_deinit(&c->resource_of);
+    map_deinit(&c->step_of);
+    vec_free(&c->transfers);
+    map_deinit(&c->transfer_of);
+}
+
+/* ---- Sets of labels: programs' labels of their work while they are sampled.
+ *
+ *     keys and values -> numbers of texts, trace and span -> bytes -> number of the set
+ *
+ * Samples carry the number. A set with a span is one request, so that there may be as many as
+ * samples: beyond MOST_SPANS sets the span is left out, and what remains is a set that others have,
+ * too. Values may be any number as well (of users, say): beyond MOST_SETS, or when texts and sets
+ * take MOST_BYTES, there are no new ones, and samples have none. Both are said.
+ *
+ * Labels of a whole process are a set, too. It is reported once, perhaps late, so that it is put
+ * together with those of the process's samples at the end. A thread's value of a key has precedence
+ * over its process's.
+ *
+ * Cost: a look-up for each text and a hash of their numbers for each reported set; at the end a
+ * look-up for each sample. Memory: each text once, 24 bytes for each label of a set. */
+
+enum { MOST_SPANS = 1 << 16, MOST_SETS = 1 << 17, MOST_BYTES = 64 << 20 };
+
+#define NO_SPANS \
+    "samples without their spans, as there were more than 65,536 requests; they have their labels"
+#define NO_SETS                                                                               \
+    "samples whose labels are not recorded, as there were more than 131,072 that differ, or " \
+    "more than 64 MiB"
+
+typedef VEC(char) labels_bytes;
+
+static void labels_put(labels_bytes *to, const void *from, size_t len)
+{
+    vec_reserve(to, to->len + len);
+    memcpy(to->at + to->len, from, len);
+    to->len += len;
+}
+
+/* The number of a text; INTERN_NONE: it is new, and there shall be none. */
+static uint32_t labels_text_number(struct collector *c, const char *text, bool may_add)
+{
+    size_t len = strlen(text);
+    uint32_t number = intern_find(&c->label_texts, text, len);
+    if (number == INTERN_NONE && may_add) {
+        number = intern(&c->label_texts, text, len);
+        c->label_bytes += len + 1;
+    }
+    return number;
+}
+
+/* The set's number, made if it is new and there are fewer than `most`; else 0. */
+static uint32_t labels_add(struct collector *c, const struct recording_label *labels, size_t len,
+                           const struct recording_label_set *ids, size_t most)
+{
+    labels_bytes key = {0};
+    if (!c->label_sets.len) {
+        intern(&c->label_keys, "", 0);
+        vec_push(&c->label_sets, (struct recording_label_set){0});
+    }
+    bool may_add = c->label_sets.len < most && c->label_bytes < MOST_BYTES, is_known = true;
+    labels_put(&key, &ids->has_span, sizeof ids->has_span);
+    for (size_t i = 0; i < len && is_known; i++) {
+        uint32_t pair[] = {labels_text_number(c, labels[i].key, may_add),
+                           labels_text_number(c, labels[i].value, may_add)};
+        is_known = pair[0] != INTERN_NONE && pair[1] != INTERN_NONE;
+        labels_put(&key, pair, sizeof pair);
+    }
+    if (ids->has_span) {
+        labels_put(&key, ids->trace, sizeof ids->trace);
+        labels_put(&key, ids->span, sizeof ids->span);
+    }
+    uint32_t number = is_known ? intern_find(&c->label_keys, key.at, key.len) : INTERN_NONE;
+    if (number == INTERN_NONE && !may_add) {
+        number = 0;
+    } else if (number == INTERN_NONE) {
+        struct recording_label_set set = *ids;
+        set.first = (uint32_t)c->labels.len;
+        set.len = (uint32_t)len;
+        number = intern(&c->label_keys, key.at, key.len);
+        for (size_t i = 0; i < len; i++) {
+            uint32_t pair[2];
+            memcpy(pair, key.at + sizeof ids->has_span + i * sizeof pair, sizeof pair);
+            vec_push(&c->labels, (struct recording_label){intern_text(&c->label_texts, pair[0]),
+                                                          intern_text(&c->label_texts, pair[1])});
+        }
+        vec_push(&c->label_sets, set);
+        c->label_bytes += key.len + len * sizeof(struct recording_label);
+    }
+    vec_free(&key);
+    return number;
+}
+
+uint32_t collector_labels(struct collector *c, const struct recording_label *labels, size_t len,
+                          const uint8_t *trace, const uint8_t *span)
+{
+    struct recording_label_set ids = {.has_span = trace && span};
+    if (!len && !ids.has_span)
+        return 0;
+    if (ids.has_span) {
+        memcpy(ids.trace, trace, sizeof ids.trace);
+        memcpy(ids.span, span, sizeof ids.span);
+        uint32_t number = labels_add(c, labels, len, &ids, MOST_SPANS);
+        if (number)
+            return number;
+        collector_lose(c, RECORDING_LOST_OTHER, NO_SPANS, 1, 0);
+        ids = (struct recording_label_set){0};
+    }
+    uint32_t number = len ? labels_add(c, labels, len, &ids, MOST_SETS) : 0;
+    if (len && !number)
+        collector_lose(c, RECORDING_LOST_OTHER, NO_SETS, 1, 0);
+    return number;
+}
+
+void collector_process_labels(struct collector *c, pid_t pid, const struct recording_label *labels,
+                              size_t len, uint64_t at_ns)
+{
+    uint32_t process = collector_process(c, pid, at_ns);
+    struct recording_label_set ids = {0};
+    uint32_t number = len ? labels_add(c, labels, len, &ids, MOST_SETS) : 0;
+    if (len && !number)
+        collector_lose(c, RECORDING_LOST_OTHER, NO_SETS, 1, 0);
+    c->inner.at[process].labels = number;
+}
+
+/* Each file is asked once for all processes: most do not define it. */
+bool collector_thread_variable(struct collector *c, pid_t pid, const char *name,
+                               struct object_thread_variable *out, uint64_t at_ns)
+{
+    uint32_t process = collector_process(c, pid, at_ns); /* it may move the list */
+    const struct mappings *m = c->inner.at[process].mappings;
+    for (size_t i = 0; i < m->all.len; i++) {
+        struct mapping code = m->all.at[i];
+        bool is_new;
+        if (c->images.all.at[code.image]->object.kind != RECORDING_OBJECT_FILE)
+            continue;
+        uint32_t *lacks = map_at(&c->lacks_variable, code.image, 0, 1, &is_new);
+        if (!is_new && *lacks)
+            continue;
+        struct object *o = images_open(&c->images, code.image);
+        *lacks = !o || !object_thread_variable(o, name, out);
+        if (*lacks)
+            continue;
+        uint64_t bias = code.start - images_link_address(&c->images, code.image, code.offset);
+        out->offset_slot += out->offset_slot ? bias : 0;
+        out->descriptor += out->descriptor ? bias : 0;
+        out->module_slot += out->module_slot ? bias : 0;
+        return true;
+    }
+    return false;
+}
+
+/* The labels of a sample's set, then those of its process that it does not have; the sample's own
+ * if there is no room for more. */
+static uint32_t labels_of_both(struct collector *c, uint32_t own, uint32_t process)
+{
+    struct recording_label_set ids = c->label_sets.at[own];
+    struct recording_label_set whole = c->label_sets.at[process];
+    VEC(struct recording_label) all = {0};
+    for (uint32_t i = 0; i < ids.len; i++)
+        vec_push(&all, c->labels.at[ids.first + i]);
+    for (uint32_t i = 0; i < whole.len; i++) {
+        bool is_new = true;
+        for (uint32_t k = 0; k < ids.len && is_new; k++)
+            is_new = strcmp(all.at[k].key, c->labels.at[whole.first + i].key) != 0;
+        if (is_new)
+            vec_push(&all, c->labels.at[whole.first + i]);
+    }
+    uint32_t number = labels_add(c, all.at, all.len, &ids, UINT32_MAX);
+    vec_free(&all);
+    if (!number)
+        collector_lose(c, RECORDING_LOST_OTHER, NO_SETS, 1, 0);
+    return number ? number : own;
+}
+
+void collector_labels_finish(struct collector *c, struct recording *out)
+{
+    struct map both = {0};
+    if (!c->label_sets.len)
+        return;
+    for (size_t i = 0; i < out->samples.len; i++) {
+        struct recording_sample *s = &out->samples.at[i];
+        uint32_t process = c->inner.at[c->threads.at[s->thread].process].labels;
+        bool is_new;
+        if (!process)
+            continue;
+        uint32_t *known = map_at(&both, s->labels, process, 0, &is_new);
+        if (is_new)
+            *known = labels_of_both(c, s->labels, process);
+        s->labels = *known;
+    }
+    map_deinit(&both);
+    vec_copy(&out->label_sets, &c->label_sets);
+    for (size_t i = 0; i < c->labels.len; i++) {
+        const struct recording_label *from = &c->labels.at[i];
+        vec_push(&out->labels, (struct recording_label){
+                                   arena_copy(&out->arena, from->key, strlen(from->key)),
+                                   arena_copy(&out->arena, from->value, strlen(from->value))});
+    }
+}
+
+static void collector_labels_free(struct collector *c)
+{
+    vec_free(&c->labels);
+    vec_free(&c->label_sets);
+    intern_deinit(&c->label_texts);
+    intern_deinit(&c->label_keys);
+    map_deinit(&c->lacks_variable);
+}
+
+/* ---- Names for code that no file has, from where the programs leave them: /tmp/perf-PID.map and
+ * jitdumps, which jit_names.c reads (docs/formats/generated.md).
+ *
+ *     first sample in generated code    code_of(): its root, its number there, its users
+ *     each new address of a node        collector_generated_at()
+ *     a jitdump is mapped               collector_jitdump(): opened at once
+ *     the process ends, or executes     collector_code_ends(): the names are read, all is closed
+ *     the recording ends                collector_code_finish(): the rest is read, all is handed on
+ *
+ * Nothing is asked of the program. A process that has ended has no folder in /proc any more, so
+ * what is found through it is kept from when it first has generated code; the names themselves are
+ * read at the end of the process, when they are complete. Only addresses that were sampled get
+ * names: what is kept is bounded by the tree of stacks, not by what the program generated.
+ *
+ * Others may write to /tmp as well: a map must belong to one of the users that the process was, to
+ * us or to root. Of a file the first MOST_BYTES are read; at most MOST_OPEN files are held open. */
+
+#define MOST_BYTES ((size_t)256 << 20) /* of a file: it is in memory while it is read */
+#define NOT_ALL_READ \
+    "some names of generated code are missing: only the first 256 MB of a perf map are read"
+#define REUSED                                                                          \
+    "addresses of generated code had several functions, one after the other: each has " \
+    "the name of its last one"
+
+enum {
+    MOST_OPEN = 128, /* files and roots of processes that are held open */
+    MOST_DUMPS = 8,  /* of a process */
+    MOST_PARENTS = 8,
+    FIRST_BYTES = 1 << 16,
+};
+
+/* --- what is known of a process while it lives ----------------------------------------------- */
+
+/* Its number in its own namespace, by which it calls its files, and who they may belong to. */
+static void code_read_status(struct collected_code *code)
+{
+    char path[64], *line = NULL;
+    size_t room = 0;
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/status", code->pid);
+    FILE *file = fopen(path, "re");
+    while (file && getline(&line, &room, file) > 0) {
+        const char *last = strrchr(line, '\t'); /* of NSpid: the innermost */
+        unsigned *u = code->users;
+        if (!strncmp(line, "NSpid:", 6) && last)
+            code->pid = (uint32_t)strtoul(last, NULL, 10);
+        else if (!strncmp(line, "Uid:", 4))
+            code->has_users = sscanf(line + 4, "%u %u %u %u", &u[0], &u[1], &u[2], &u[3]) == 4;
+    }
+    free(line);
+    if (file)
+        fclose(file);
+}
+
+/* Not when either is not to be had: the process has ended, or is none of ours. */
+static bool code_differs(const char *left, const char *right)
+{
+    struct stat l, r;
+    return !stat(left, &l) && !stat(right, &r) && (l.st_dev != r.st_dev || l.st_ino != r.st_ino);
+}
+
+/* Opens the root of a process that does not see what we see: the folder in /proc ends with it, and
+ * what is mounted for it alone ends with the last process that sees it. */
+static void code_open_root(struct collector *c, struct collected_code *code)
+{
+    char root[64], space[64];
+    pid_t living = proc_living((pid_t)code->pid);
+    snprintf(root, sizeof root, "/proc/%d/root", (int)living);
+    snprintf(space, sizeof space, "/proc/%d/ns/mnt", (int)living);
+    code->is_elsewhere = code_differs(root, "/") || code_differs(space, "/proc/self/ns/mnt");
+    if (!code->is_elsewhere || c->open_files >= MOST_OPEN)
+        return;
+    code->root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    code->mounts = open(space, O_RDONLY | O_CLOEXEC);
+    c->open_files += (code->root >= 0) + (code->mounts >= 0);
+}
+
+/* What is kept of a process with generated code, begun on first use. */
+static struct collected_code *code_of(struct collector *c, uint32_t process)
+{
+    struct collected_process *p = &c->inner.at[process];
+    if (p->code)
+        return p->code;
+    p->code = calloc(1, sizeof *p->code);
+    if (!p->code)
+        memory_exhausted(sizeof *p->code);
+    p->code->pid = c->processes.at[process].pid;
+    p->code->root = p->code->mounts = -1;
+    if (c->options.is_replayed) { /* who the process was is not known: what is ours or root's */
+        for (size_t i = 0; i < 4; i++)
+            p->code->users[i] = geteuid();
+        p->code->has_users = true;
+        return p->code;
+    }
+    code_open_root(c, p->code);
+    code_read_status(p->code);
+    return p->code;
+}
+
+uint32_t collector_generated(struct collector *c, uint32_t process)
+{
+    struct collected_process *p = &c->inner.at[process];
+    if (p->generated == RECORDING_NONE) {
+        p->generated = images_other(&c->images, RECORDING_OBJECT_GENERATED, process);
+        code_of(c, process);
+    }
+    return p->generated;
+}
+
+void collector_generated_at(struct collector *c, uint32_t process, uint64_t address)
+{
+    vec_push(&code_of(c, process)->addresses, address);
+}
+
+/* --- files ----------------------------------------------------------------------------------- */
+
+/* As the process sees the path; symbolic links do not lead out of its root. A pipe does not keep
+ * us, and is not taken. */
+static int code_file_open(const struct collected_code *code, const char *path, struct stat *st)
+{
+    enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+    struct open_how how = {.flags = FLAGS, .resolve = RESOLVE_IN_ROOT};
+    int fd = code->is_elsewhere ? (int)syscall(__NR_openat2, code->root, path, &how, sizeof how)
+                                : open(path, FLAGS);
+    if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode))) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* The file that the process has mapped, if it is there still. */
+static int code_open_dump(const struct collected_code *code, const struct code_dump *dump)
+{
+    struct stat st;
+    int fd = code_file_open(code, dump->path, &st);
+    if (fd >= 0 && dump->inode && st.st_ino != dump->inode) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* Any user can make a file in /tmp; other users' files say nothing about the process. */
+static bool code_is_its_own(const struct collected_code *code, const struct stat *st)
+{
+    bool is_own = !code->has_users || !st->st_uid || st->st_uid == geteuid();
+    for (size_t i = 0; i < sizeof code->users / sizeof *code->users; i++)
+        is_own |= st->st_uid == code->users[i];
+    return is_own;
+}
+
+/* The whole of a file that may grow meanwhile, or its first MOST_BYTES. false: it is empty, or
+ * cannot be read. out->at is the caller's to free, in either case. */
+static bool code_read(struct collector *c, int fd, struct bytes *out)
+{
+    struct stat st;
+    size_t cap = FIRST_BYTES, len = 0;
+    ssize_t got;
+    if (!fstat(fd, &st) && st.st_size > 0 && (uint64_t)st.st_size < MOST_BYTES)
+        cap = (size_t)st.st_size + 1; /* one more shows the end */
+    uint8_t *at = malloc(cap);
+    while (at && (got = pread(fd, at + len, cap - len, (off_t)len)) != 0) {
+        if (got < 0 && errno != EINTR)
+            break;
+        len += got > 0 ? (size_t)got : 0;
+        if (len == MOST_BYTES)
+            break;
+        if (len == cap) {
+            cap = 2 * cap < MOST_BYTES ? 2 * cap : MOST_BYTES;
+            uint8_t *grown = realloc(at, cap);
+            if (!grown)
+                memory_exhausted(cap);
+            at = grown;
+        }
+    }
+    if (!at)
+        memory_exhausted(cap);
+    if (len == MOST_BYTES)
+        collector_lose(c, RECORDING_LOST_OTHER, NOT_ALL_READ, 1, 0);
+    *out = (struct bytes){at, len};
+    return len;
+}
+
+/* /any/where/jit-PID.dump */
+static bool collector_is_jitdump(const char *path)
+{
+    static const char end[] = ".dump";
+    const char *name = strrchr(path, '/');
+    size_t len = strcspn(name ? name : "", " "); /* "... (deleted)" */
+    return len > sizeof end && !strncmp(name, "/jit-", 5) &&
+           !strncmp(name + len + 1 - sizeof end, end, sizeof end - 1);
+}
+
+/* Opened at once: it may be removed, or its folder out of reach, when it is to be read. */
+static void collector_jitdump(struct collector *c, uint32_t process,
+                              const struct collector_mapping *m)
+{
+    struct collected_code *code = code_of(c, process);
+    for (size_t i = 0; i < code->dumps.len; i++)
+        if (code->dumps.at[i].inode == m->inode && !strcmp(code->dumps.at[i].path, m->path))
+            return;
+    if (code->dumps.len >= MOST_DUMPS || c->options.opens_no_files)
+        return;
+    struct code_dump dump = {arena_copy(&c->arena, m->path, strlen(m->path)), m->inode, -1};
+    if (c->open_files < MOST_OPEN)
+        dump.fd = code_open_dump(code, &dump);
+    c->open_files += dump.fd >= 0;
+    vec_push(&code->dumps, dump);
+}
+
+/* --- names ----------------------------------------------------------------------------------- */
+
+/* A file that is not a jitdump is reported: the program has mapped it as one. */
+static void code_read_dump(struct collector *c, const struct collected_code *code,
+                           const struct code_dump *dump, struct jit_names *names)
+{
+    struct err e = {{0}};
+    struct bytes bytes = {0};
+    int fd = dump->fd >= 0 ? dump->fd : code_open_dump(code, dump);
+    if (fd >= 0 && code_read(c, fd, &bytes) && !jit_names_read_dump(names, bytes, code->pid, &e))
+        collector_lose(c, RECORDING_LOST_OTHER, e.line, 1, 0);
+    free((void *)bytes.at);
+    if (fd >= 0 && fd != dump->fd)
+        close(fd);
+}
+
+/* What the process has from those it was forked from comes first: what it says itself is newer. */
+static void code_read_all(struct collector *c, uint32_t process, struct jit_names *names)
+{
+    const struct collected_code *own = c->inner.at[process].code;
+    uint32_t line[MOST_PARENTS] = {process}, len = 1;
+    while (len < MOST_PARENTS && c->inner.at[line[len - 1]].forked_from != RECORDING_NONE) {
+        line[len] = c->inner.at[line[len - 1]].forked_from;
+        len++;
+    }
+    while (len-- > 0) {
+        const struct collected_code *code = c->inner.at[line[len]].code;
+        char map_path[64]; /* as runtimes write it for perf, by their own number */
+        struct stat st;
+        struct bytes map = {0};
+        snprintf(map_path, sizeof map_path, "/tmp/perf-%" PRIu32 ".map",
+                 code ? code->pid : c->processes.at[line[len]].pid);
+        int fd = code_file_open(own, map_path, &st);
+        if (fd >= 0 && code_is_its_own(own, &st) && code_read(c, fd, &map))
+            jit_names_read_map(names, map);
+        free((void *)map.at);
+        if (fd >= 0)
+            close(fd);
+        for (size_t i = 0; code && i < code->dumps.len; i++)
+            code_read_dump(c, own, &code->dumps.at[i], names);
+    }
+}
+
+static int addresses_order(const void *left, const void *right)
+{
+    uint64_t l = *(const uint64_t *)left, r = *(const uint64_t *)right;
+    return (l > r) - (l < r);
+}
+
+size_t collector_sort_addresses(uint64_t *at, size_t len)
+{
+    size_t kept = 0;
+    if (len)
+        qsort(at, len, sizeof *at, addresses_order);
+    for (size_t i = 0; i < len; i++)
+        if (!i || at[i] != at[kept - 1])
+            at[kept++] = at[i];
+    return kept;
+}
+
+/* Takes the names of what was sampled from where the program leaves them; they replace those that
+ * were read earlier. */
+static void code_name(struct collector *c, uint32_t process)
+{
+    struct collected_code *code = c->inner.at[process].code;
+    if (!code || !code->addresses.len || c->options.opens_no_files)
+        return;
+    struct jit_names names;
+    code->addresses.len = collector_sort_addresses(code->addresses.at, code->addresses.len);
+    code->named = code->addresses.len;
+    jit_names_init(&names, code->addresses.at, (uint32_t)code->addresses.len);
+    code_read_all(c, process, &names);
+    if (!names.sources) { /* what was read earlier stays */
+        jit_names_deinit(&names);
+        return;
+    }
+    struct jit_pieces pieces = {0};
+    jit_names_place(&names, &pieces);
+    code->symbols.len = 0;
+    code->reused = pieces.reused;
+    for (size_t i = 0; i < pieces.all.len; i++) {
+        const struct jit_piece *p = &pieces.all.at[i];
+        vec_push(&code->symbols, (struct recording_symbol){
+                                     c->inner.at[process].generated, p->start, p->end - p->start,
+                                     arena_copy(&c->arena, p->name, strlen(p->name))});
+    }
+    vec_free(&pieces.all);
+    jit_names_deinit(&names);
+}
+
+static void code_file_close(struct collector *c, int *fd)
+{
+    if (*fd < 0)
+        return;
+    close(*fd);
+    *fd = -1;
+    c->open_files--;
+}
+
+static void code_close_all(struct collector *c, struct collected_code *code)
+{
+    for (size_t i = 0; i < code->dumps.len; i++)
+        code_file_close(c, &code->dumps.at[i].fd);
+    code_file_close(c, &code->root);
+    code_file_close(c, &code->mounts);
+}
+
+/* When the process ends: names its generated code; nothing of it is held open then. */
+static void collector_code_ends(struct collector *c, uint32_t process)
+{
+    code_name(c, process);
+    if (c->inner.at[process].code)
+        code_close_all(c, c->inner.at[process].code);
+}
+
+/* It had not ended: there may be more names, which are looked for at the end of the run. */
+static void collector_code_goes_on(struct collector *c, uint32_t process)
+{
+    if (c->inner.at[process].code)
+        c->inner.at[process].code->named = 0;
+}
+
+void collector_code_finish(struct collector *c, struct recording *out)
+{
+    uint64_t reused = 0;
+    for (uint32_t i = 0; i < c->processes.len; i++) {
+        struct collected_code *code = c->inner.at[i].code;
+        if (!code)
+            continue;
+        if (collector_goes_on(c, i) || code->named < code->addresses.len)
+            code_name(c, i);
+        for (size_t k = 0; k < code->symbols.len; k++) {
+            struct recording_symbol s = code->symbols.at[k];
+            s.name = arena_copy(&out->arena, s.name, strlen(s.name));
+            vec_push(&out->symbols, s);
+        }
+        reused += code->reused;
+    }
+    if (reused)
+        vec_push(&out->losses,
+                 (struct recording_loss){RECORDING_LOST_OTHER, reused, 0,
+                                         arena_copy(&out->arena, REUSED, strlen(REUSED))});
+}
+
+static void collector_code_free(struct collector *c, uint32_t process)
+{
+    struct collected_code *code = c->inner.at[process].code;
+    if (!code)
+        return;
+    code_close_all(c, code);
+    vec_free(&code->addresses);
+    vec_free(&code->symbols);
+    vec_free(&code->dumps);
+    free(code);
+    c->inner.at[process].code = NULL;
+}
+
+/* ---- The collector itself: its life, processes, threads, mappings and losses. */
 
 enum { MOST_THREADS = 50000, MOST_PROCESSES = 200000 };
 

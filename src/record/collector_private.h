@@ -1,12 +1,9 @@
 /* Shared by the files of the collector.
  *
- *   collector.c         processes, threads and mappings, losses, marks
- *   collector_sample.c  from a sample to a node of the tree of stacks
- *   collector_code.c    names of generated code
- *   collector_times.c   when threads ran, waited and were made
- *   collector_waits.c   what threads wait for, and who holds it
- *   collector_labels.c  programs' labels of their work
- *   collector_finish.c  the recording that comes out, and time in the kernel that was not sampled
+ *   collector.c         processes, threads and mappings, losses, marks, labels, generated code
+ *   collector_sample.c  from a sample to a node of the tree of stacks; what threads wait for
+ *   collector_finish.c  the recording that comes out: when threads ran, and time in the kernel that
+ *                       was not sampled
  */
 #ifndef MONARC_RECORD_COLLECTOR_PRIVATE_H
 #define MONARC_RECORD_COLLECTOR_PRIVATE_H
@@ -136,15 +133,11 @@ struct collector {
 /* Looks stand in the tally as events of these numbers, up to the end of recording. */
 #define COLLECTOR_PROBE_EVENT (UINT32_C(1) << 30)
 
-/* What collector_times.c counts stands there likewise; of these the last has as many as there are
+/* What collector_finish.c counts stands there likewise; of these the last has as many as there are
  * thread numbers, and the first of them stands for none. */
 #define COLLECTOR_RAN_EVENT      (COLLECTOR_PROBE_EVENT + COLLECTOR_PROBES)
 #define COLLECTOR_SHARED_EVENT   (COLLECTOR_RAN_EVENT + 1)
 #define COLLECTOR_PARALLEL_EVENT (COLLECTOR_SHARED_EVENT + 1)
-
-/* Takes these out of the samples, moves what threads waited for a CPU to where that stands, and
- * gives waits and creators to the run. May add nodes: call it before nodes are read. */
-void collector_times_finish(struct collector *c, struct recording *out);
 
 /* A time as the recording writes it: since its start. */
 static inline uint64_t collector_since_start(const struct collector *c, uint64_t at_ns)
@@ -178,30 +171,16 @@ uint64_t collector_counts_until(const struct collector *c, uint32_t process, uin
 uint32_t collector_generated(struct collector *c, uint32_t process);
 void collector_generated_at(struct collector *c, uint32_t process, uint64_t address);
 
-/* Whether a file that is mapped says by its name that it describes code; and that it was. */
-bool collector_is_jitdump(const char *path);
-void collector_jitdump(struct collector *c, uint32_t process, const struct collector_mapping *m);
-
 /* Sorts addresses, and leaves each once; returns how many are left. */
 size_t collector_sort_addresses(uint64_t *at, size_t len);
 
-/* When the process ends: names its generated code; nothing of it is held open then. */
-void collector_code_ends(struct collector *c, uint32_t process);
-
-/* It had not ended: there may be more names, which are looked for at the end of the run. */
-void collector_code_goes_on(struct collector *c, uint32_t process);
-
 /* Names what has not ended, or went on after its end, and gives all names to the run. */
 void collector_code_finish(struct collector *c, struct recording *out);
-void collector_code_free(struct collector *c, uint32_t process);
 
 /* Gives the labels to the run, and those of processes to their samples. */
 void collector_labels_finish(struct collector *c, struct recording *out);
-void collector_labels_free(struct collector *c);
 
 /* Gives what was waited for to the run. */
 void collector_waits_finish(struct collector *c, struct recording *out);
-void collector_waits_forget(struct collector *c, uint32_t process); /* at its own request */
-void collector_waits_free(struct collector *c);
 
 #endif
