@@ -243,6 +243,32 @@ const char *monarc_format_name(enum monarc_format format)
     return ROWS[is_format(format) ? format : MONARC_NO_FORMAT].name;
 }
 
+/* Both tables have the formats under the same names. */
+const struct format *profile_format_of(enum monarc_format format)
+{
+    bool is_one = format >= MONARC_GMON && format <= MONARC_BSD;
+    return is_one ? format_named(monarc_format_name(format)) : NULL;
+}
+
+enum monarc_format profile_format_number(const struct format *format)
+{
+    return monarc_format_find(format->name);
+}
+
+_Static_assert((int)MONARC_LITTLE_ENDIAN == ORDER_LITTLE && (int)MONARC_BIG_ENDIAN == ORDER_BIG,
+               "byte orders are the same");
+
+/* Byte orders have the same numbers. */
+struct format_hint profile_hint(const struct monarc_hint *hint)
+{
+    if (!hint)
+        return (struct format_hint){0};
+    return (struct format_hint){.word = hint->pointer_bytes,
+                                .order = (enum byte_order)hint->byte_order,
+                                .default_rate = hint->default_rate,
+                                .bsd_header = hint->bsd_header};
+}
+
 /* Titles of profiles are those of their own table, which commands print as well. */
 const char *monarc_format_title(enum monarc_format format)
 {

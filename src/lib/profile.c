@@ -24,31 +24,6 @@ _Static_assert(sizeof(struct monarc_arc) == sizeof(struct arc) &&
                    offsetof(struct monarc_arc, count) == offsetof(struct arc, count),
                "arcs are the same");
 _Static_assert(sizeof(struct monarc_block) == sizeof(struct block), "blocks are the same");
-_Static_assert((int)MONARC_LITTLE_ENDIAN == ORDER_LITTLE && (int)MONARC_BIG_ENDIAN == ORDER_BIG,
-               "byte orders are the same");
-
-/* Both tables have the formats under the same names. */
-const struct format *profile_format_of(enum monarc_format format)
-{
-    bool is_one = format >= MONARC_GMON && format <= MONARC_BSD;
-    return is_one ? format_named(monarc_format_name(format)) : NULL;
-}
-
-enum monarc_format profile_format_number(const struct format *format)
-{
-    return monarc_format_find(format->name);
-}
-
-/* Byte orders have the same numbers: see the assertion above. */
-struct format_hint profile_hint(const struct monarc_hint *hint)
-{
-    if (!hint)
-        return (struct format_hint){0};
-    return (struct format_hint){.word = hint->pointer_bytes,
-                                .order = (enum byte_order)hint->byte_order,
-                                .default_rate = hint->default_rate,
-                                .bsd_header = hint->bsd_header};
-}
 
 /* Zeroed all over: an empty profile and an empty merger. */
 struct monarc_profile *monarc_profile_new(const struct monarc_memory *memory,

@@ -99,8 +99,6 @@ struct source_marks {
     char *trouble;            /* why the file could not be read, if it may well be there; or NULL */
 };
 
-void source_marks_deinit(struct source_marks *m);
-
 /* ---- the result while it is made */
 
 /* What a source has only while the result is made. */
@@ -173,10 +171,6 @@ struct result_builder {
     uint32_t next_body;
     uint32_t branches, conditions; /* where the next goes */
 };
-
-/* Functions come first, of all sources: lines mention those of other sources, too. */
-void result_put_functions(struct result_builder *w, uint32_t rank);
-void result_put_lines(struct result_builder *w, uint32_t rank);
 
 /* ---- one line (result_branches.c) */
 
