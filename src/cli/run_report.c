@@ -173,12 +173,16 @@ static void run_next(const struct session *s, void *request, struct out *out)
                    folder, folder, folder);
     else if (recording_hides_waits(&s->recorded.recording))
         out_printf(out, "%s    (what it waited for)\n      ", run_with_waits(r));
-    if (!has_waits)
+    bool has_samples = s->summary.has_samples && s->summary.samples > 0;
+    if (!has_waits && has_samples)
         out_printf(out,
                    "monarc graph %s    (which calls led there)\n"
                    "      monarc lines %s    (line by line)\n",
                    folder, folder);
-    out_printf(out, "      monarc doctor %s   (how far to trust it)\n", folder);
+    out_printf(out,
+               has_waits || has_samples ? "      monarc doctor %s   (how far to trust it)\n"
+                                        : "monarc doctor %s   (why it is empty)\n",
+               folder);
     out_prose_end(out);
 }
 

@@ -143,6 +143,29 @@ class Width(unittest.TestCase):
         self.assertEqual(" ".join(shown[:2]).split(), plain[0].partition("; ")[0].split())
         self.assertRegex(shown[2], "^Program ")
 
+    def test_what_is_empty_says_so(self):
+        """A name of 2,000 characters leaves room for the sentence; no samples, no lines with code: the first line says it."""
+        long = "name_" * 400
+        run = run_file.Run("./prog", cpu=10**9, user=10**9)
+        prog = run.object(run_file.FILE, "/nonexistent/prog", b"\1" * 20)
+        run.symbols.append((prog, 0x1000, 0x10, long))
+        run.thread(run.process(1, 0, prog, "prog", user=10**9), 1, cpu=10**9)
+        run.sample([(prog, 0x1000)], 1000)
+        run.write(self.dir / "long.monarc")
+        first = self.head(monarc("flat", "long.monarc", cwd=self.dir).stdout)[0]
+        self.assertRegex(first, r": 100 % in (name_)+\.\.\.(name_)+$")
+        self.assertLess(len(first), 150)
+        none = run_file.Run("./prog", cpu=0, user=0)
+        none.process(1, 0, none.object(run_file.FILE, "/nonexistent/prog", b"\1" * 20), "prog")
+        none.write(self.dir / "none.monarc")
+        self.assertEqual(self.head(monarc("diff", "none.monarc", "none.monarc", cwd=self.dir).stdout)[0],
+                         "Nothing to compare: neither side has samples")
+        (self.dir / "none.info").write_text("TN:\n")
+        self.assertEqual(self.head(monarc("cover", "none.info", cwd=self.dir).stdout)[0], "no lines with code")
+        shown = on_terminal(["run", "-o", "short.monarc", "true"], 80, self.dir, TERM="dumb")[0].decode()
+        self.assertEqual("monarc graph" in shown, "self%" in shown, shown)  # what has no samples has no calls to show
+        self.assertIn("monarc doctor short.monarc", shown)
+
     def test_columns_count_more_than_the_terminal(self):
         shown = on_terminal(["flat", "r.monarc"], 120, self.dir, PAGER="cat", TERM="dumb", COLUMNS="40")[0]
         self.assertLessEqual(max(map(len, self.head(shown))), 40)

@@ -696,7 +696,9 @@ static void text_answer(struct page *p)
                    lines->hit, known);
     else
         out_printf(p->out, "no %s%s", which,
-                   lines->unknown ? " of which it is known whether they ran" : "");
+                   lines->unknown ? " of which it is known whether they ran"
+                   : p->s->diff   ? ""
+                                  : " with code");
     if (known && lines->unknown)
         out_printf(p->out, "; of %" PRIu64 " it is unknown", lines->unknown);
     out_str(p->out, "\n\n");

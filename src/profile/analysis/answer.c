@@ -29,7 +29,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 30, NAME_COLUMNS = 50 };
+enum { MOST_STEPS = 30, NAME_COLUMNS = 50, MOST_BYTES = 100 };
 static const double LEADS = 0.05; /* share from which a second function is named */
 
 static bool answer_is_off_cpu(const struct functions *f, uint32_t function)
@@ -86,6 +86,14 @@ static const char *answer_name(struct names *names, uint32_t function, struct ar
     bool is_demangled = !at->is_made && strcmp(whole, at->name) != 0;
     const char *name =
         names_within(is_demangled ? names_short_call(whole, a) : whole, NAME_COLUMNS, a);
+    size_t len = strlen(name), head = MOST_BYTES / 2, tail = len - head;
+    if (len > MOST_BYTES) { /* of a compiler's making: the sentence goes on behind it */
+        while (head && (name[head] & 0xc0) == 0x80)
+            head--;
+        while (tail < len && (name[tail] & 0xc0) == 0x80)
+            tail++;
+        name = arena_printf(a, "%.*s...%s", (int)head, name, name + tail);
+    }
     return object ? arena_printf(a, "%s [%s]", name, object) : name;
 }
 

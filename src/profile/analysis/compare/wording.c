@@ -122,8 +122,9 @@ const char *comparison_answer(const struct comparison *c, struct arena *a)
         return arena_printf(a, "Parts of two runs, compared by shares of time: %s%s",
                             most ? "most changed " : "no function changed for certain",
                             most ? most : "");
+    bool is_empty = !(c->old->samples > 0) && !(c->new->samples > 0) && !c->compares_calls;
     if (!t)
-        return NULL;
+        return is_empty ? "Nothing to compare: neither side has samples" : NULL;
     char old[32], new[32];
     comparison_total_text(old, sizeof old, t, t->old);
     comparison_total_text(new, sizeof new, t, t->new);
