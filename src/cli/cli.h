@@ -308,6 +308,11 @@ extern const struct option_set cover_places_set, cover_scope_set, cover_gates_se
  * environment, is filled in afterwards. deinit() in any case. The same options may be opened for
  * two sides one after the other, with other paths. */
 void cover_options_init(struct cover_options *o);
+
+/* Where a value NAME[=FILE] wants its report, "-" without a file; NULL with *e: FILE is empty. */
+const char *format_path(const struct option_row *row, const char *value, size_t *name_len,
+                        struct err *e);
+
 /* false: both paths name one file, so that one report would replace the other. */
 MUST_CHECK bool outputs_differ(const char *path, const char *other, struct err *e);
 MUST_CHECK bool cover_options_finish(struct cover_options *o, struct err *e);

@@ -357,14 +357,14 @@ static bool check_take_format(void *target, const struct option_row *row, const 
                               struct err *e)
 {
     struct check_request *r = target;
-    const char *equals = strchr(value, '=');
-    size_t len = equals ? (size_t)(equals - value) : strlen(value);
-    struct check_output output = {verdict_format_find(value, len), equals ? equals + 1 : "-"};
+    size_t len;
+    const char *path = format_path(row, value, &len, e);
+    struct check_output output = {path ? verdict_format_find(value, len) : NULL, path};
+    if (!path)
+        return false;
     if (!output.format)
         return err_set(e, "unknown format '%.*s'; there are text, json, junit, github and markdown",
                        (int)len, value);
-    if (!*output.path)
-        return err_set(e, "option '--%s' takes NAME=FILE, not '%s'", row->name, value);
     /* Standard output has room for several: annotations for GitHub, and text for the log. */
     for (size_t i = 0; i < r->outputs.len && strcmp(output.path, "-"); i++)
         if (!outputs_differ(output.path, r->outputs.at[i].path, e))

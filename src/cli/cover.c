@@ -140,18 +140,28 @@ bool outputs_differ(const char *path, const char *other, struct err *e)
     return !is_same || err_set(e, "two reports cannot go to one file: %s", path);
 }
 
+const char *format_path(const struct option_row *row, const char *value, size_t *name_len,
+                        struct err *e)
+{
+    const char *equals = strchr(value, '=');
+    *name_len = equals ? (size_t)(equals - value) : strlen(value);
+    if (equals && !equals[1]) {
+        err_set(e, "option '--%s' takes NAME=FILE, not '%s'", row->name, value);
+        return NULL;
+    }
+    return equals ? equals + 1 : "-";
+}
+
 /* --format NAME[=FILE]. */
 static bool cover_take_format(void *target, const struct option_row *row, const char *value,
                               struct err *e)
 {
     struct cover_options *o = target;
-    const char *equals = strchr(value, '=');
-    size_t len = equals ? (size_t)(equals - value) : strlen(value);
-    if (equals && !equals[1])
-        return err_set(e, "option '--%s' takes NAME=FILE, not '%s'", row->name, value);
-    const struct coverage_format *format = coverage_format_find(value, len, e);
+    size_t len;
+    const char *path = format_path(row, value, &len, e);
+    const struct coverage_format *format = path ? coverage_format_find(value, len, e) : NULL;
     if (format)
-        vec_push(&o->outputs, ((struct cover_output){format, equals ? equals + 1 : "-"}));
+        vec_push(&o->outputs, ((struct cover_output){format, path}));
     return format != NULL;
 }
 

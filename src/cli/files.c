@@ -516,7 +516,7 @@ static int merge_run(const struct command *self, int argc, char **argv, struct o
     if (status != EXIT_BAD && inputs.left_out.len) {
         struct err said = *e;
         err_set(e, "%s%s" COVERAGE_LEFT_OUT "%s", said.line, *said.line ? "; " : "",
-                inputs.left_out.at[0], inputs.left_out.len > 1 ? ", and more like it" : "");
+                inputs.left_out.at[0], COVERAGE_AND_MORE(inputs.left_out.len));
     }
     llvm_inputs_deinit(&inputs);
     return status;

@@ -165,20 +165,15 @@ bool object_debug_refused(struct object *o, const char **why)
         *why = o->excerpt->refused;
         return *why;
     }
-    if (o->unread.system) {
-        *why = arena_printf(&o->arena, "debug information is not read: %s", o->unread.line);
-        return true;
-    }
     const struct image *image = o->self.refused_why ? &o->self : &o->debug;
-    if (!image->refused_why && o->split_refused) {
-        *why = arena_printf(&o->arena, "debug information is not read: %s", o->split_refused);
-        return true;
-    }
-    if (!image->refused_why)
-        return false;
-    *why = arena_printf(&o->arena, "debug information is not read: section %s %s",
-                        image->refused_section, image->refused_why);
-    return true;
+    const char *reason =
+        o->unread.system ? o->unread.line
+        : image->refused_why
+            ? arena_printf(&o->arena, "section %s %s", image->refused_section, image->refused_why)
+            : o->split_refused;
+    if (reason)
+        *why = arena_printf(&o->arena, "debug information is not read: %s", reason);
+    return reason;
 }
 
 int object_unread_errno(const struct object *o)

@@ -366,8 +366,8 @@ static int arcs_conclude(struct job *j, struct err *e)
     uint64_t bad = p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL];
     char *left = arcs_unplaced(j);
     if (bad)
-        err_set(e, "%s%s%s%s", p->at.at[0].text, bad > 1 ? ", and more like it" : "",
-                left ? "; " : "", left ? left : "");
+        err_set(e, "%s%s%s%s", p->at.at[0].text, COVERAGE_AND_MORE(bad), left ? "; " : "",
+                left ? left : "");
     else if (left)
         err_set(e, "%s", left);
     return bad ? EXIT_DIFFERS : EXIT_FINE;
@@ -426,7 +426,7 @@ static bool arcs_is_whole(const struct job *j, const struct arcs_calls_request *
     uint64_t bad = j->problems.of_kind[PROBLEM_LOST] + j->problems.of_kind[PROBLEM_PARTIAL];
     return !bad || r->is_forced ||
            err_set(e, "%s%s (--force continues without)", j->problems.at.at[0].text,
-                   bad > 1 ? ", and more like it" : "");
+                   COVERAGE_AND_MORE(bad));
 }
 
 static bool arcs_put_calls(struct job *j, const struct arcs_calls_request *r, struct profile *out,

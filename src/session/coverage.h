@@ -120,6 +120,9 @@ struct coverage_files {
     bool knows_all;    /* all counters are in `files` */
 };
 
+/* After the first of n problems. */
+#define COVERAGE_AND_MORE(n) ((n) > 1 ? ", and more like it" : "")
+
 /* Said of each that is left out. */
 #define COVERAGE_LEFT_OUT                                                                        \
     "%s: left out, as raw profiles lie next to it, whose sum it may be; name it to count it as " \

@@ -107,6 +107,9 @@ static const char SCHEMA[] =
     " REFERENCES names(id), lines INTEGER NOT NULL, lines_hit INTEGER NOT NULL,"
     " PRIMARY KEY(run_id, name_id)) WITHOUT ROWID;";
 
+#define COUNT_TABLES   "SELECT count(*) FROM sqlite_master"
+#define FUNCTION_NAMES "SELECT id, shown FROM names WHERE kind = 0"
+
 /* --- errors and statements -------------------------------------------------------------------- */
 
 /* Turns SQLite's last error into a sentence; always false, to be returned. The low byte of a
@@ -214,7 +217,7 @@ static bool store_load(struct store *s)
  * may have read already and neither can go on. */
 static bool store_make_tables(const struct store *s, struct err *e)
 {
-    bool is_empty = store_number(s, "SELECT count(*) FROM sqlite_master", e) == 0;
+    bool is_empty = store_number(s, COUNT_TABLES, e) == 0;
     if (e->line[0] || !is_empty)
         return !e->line[0];
     char pragmas[128];
@@ -230,7 +233,7 @@ static bool store_make_tables(const struct store *s, struct err *e)
 static bool store_check(const struct store *s, bool makes, struct err *e)
 {
     struct stat st;
-    int64_t tables = store_number(s, "SELECT count(*) FROM sqlite_master", e);
+    int64_t tables = store_number(s, COUNT_TABLES, e);
     if (tables < 0)
         return false;
     if (!tables)
@@ -799,7 +802,7 @@ bool store_diff_read(struct store *s, const struct store_query *query, const cha
     out->total = (struct store_change){
         "[total]", by[0].total * olds, by[1].total * news,
         hypot(sqrt(by[0].total_variance) * olds, sqrt(by[1].total_variance) * news)};
-    sqlite3_stmt *q = store_prepare(s, "SELECT id, shown FROM names WHERE kind = 0", e);
+    sqlite3_stmt *q = store_prepare(s, FUNCTION_NAMES, e);
     while (q && store_next(s, q, e)) {
         size_t i = (size_t)s->api.column_int64(q, 0);
         if (i >= by[0].len || (by[0].self[i] == 0 && by[1].self[i] == 0))
@@ -833,8 +836,7 @@ bool store_top_functions(struct store *s, const struct store_query *query, doubl
         struct store_sums sums;
         ok = store_sums_make(s, &sums, a, e) &&
              store_sum_commit(s, &total.query, commits[k], &sums, e);
-        sqlite3_stmt *q =
-            ok ? store_prepare(s, "SELECT id, shown FROM names WHERE kind = 0", e) : NULL;
+        sqlite3_stmt *q = ok ? store_prepare(s, FUNCTION_NAMES, e) : NULL;
         while (q && store_next(s, q, e)) {
             size_t i = (size_t)s->api.column_int64(q, 0);
             bool is_new = false;

@@ -45,13 +45,18 @@ void rules_deinit(struct rules *r)
     arena_deinit(&r->arena);
 }
 
+static bool refuse_number(const char *name, const char *value, struct err *e)
+{
+    return err_set(e, "'%s' takes a number of at least 0, not '%s'", name, value);
+}
+
 /* Not negative, finite, and nothing after it. */
 static bool parse_number(const char *name, const char *value, double *out, struct err *e)
 {
     char *end;
     double number = strtod(value, &end);
     if (end == value || *end || !isfinite(number) || number < 0)
-        return err_set(e, "'%s' takes a number of at least 0, not '%s'", name, value);
+        return refuse_number(name, value, e);
     *out = number;
     return true;
 }
@@ -104,8 +109,7 @@ static bool parse_limit(struct rule *rule, const char *value, struct err *e)
         size_t len = strcspn(end, "+");
         const struct limit_unit *unit = find_unit(rule->kind, end, len);
         if (end == at || !isfinite(number) || number < 0)
-            return err_set(e, "'%s' takes a number of at least 0, not '%s'", rule_names[rule->kind],
-                           value);
+            return refuse_number(rule_names[rule->kind], value, e);
         if (!unit)
             return err_set(e, "'%s' does not take '%.*s' as a unit", rule_names[rule->kind],
                            (int)len, end);

@@ -113,14 +113,21 @@ static uint32_t arcs_unique_ident(struct map *taken, const char *name)
     }
 }
 
+/* Whether a function of notes can be written in another form. */
+static bool arcs_has_blocks(const struct notes_function *f, size_t number, struct err *e)
+{
+    return (!f->defect && f->blocks >= 2) ||
+           err_set(e, "function %zu of the notes is damaged or has no blocks", number);
+}
+
 /* Blocks keep their numbers, as when the bbg is read again: in the file the exit is the last, which
  * must be possible. */
 bool arcs_notes_to_rfc(struct notes *n, struct err *e)
 {
     for (size_t i = 0; i < n->functions.len; i++) {
         struct notes_function *f = &n->functions.at[i];
-        if (f->defect || f->blocks < 2)
-            return err_set(e, "function %zu of the notes is damaged or has no blocks", i);
+        if (!arcs_has_blocks(f, i, e))
+            return false;
         f->native = (struct arcs_identity){f->ident, f->lineno_checksum, f->cfg_checksum};
         f->has_native = n->origin.family == ARCS_GCOV;
         f->lineno_checksum = arcs_graph_checksum(n, f);
@@ -330,8 +337,7 @@ bool arcs_notes_to_gcov(struct notes *n, uint32_t version, struct err *e)
     bool ok = true;
     for (size_t i = 0; i < n->functions.len && ok; i++) {
         struct notes_function *f = &n->functions.at[i];
-        if (f->defect || f->blocks < 2)
-            ok = err_set(e, "function %zu of the notes is damaged or has no blocks", i);
+        ok = arcs_has_blocks(f, i, e);
         if (is_rfc && has_native && f->has_native) {
             f->ident = f->native.ident;
             f->lineno_checksum = f->native.lineno_checksum;

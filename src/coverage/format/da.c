@@ -192,7 +192,7 @@ static bool da_pass_unknown(struct cursor *in, struct counters *out, struct err 
 
 /* A cut group is left out: a sum that has this run for some functions and not for others would be
  * wrong for all. */
-static bool da_add_group(struct counters *out, struct counters *group, bool is_whole, struct err *e)
+bool da_add_group(struct counters *out, struct counters *group, bool is_whole, struct err *e)
 {
     struct err why = {0};
     if (!is_whole)

@@ -307,12 +307,22 @@ static bool write_record(struct writer *w, const struct counters *c,
     }
 }
 
+/* NULL with *e: they are of no version of gcc. */
+static const struct gcov_dialect *gcda_dialect(const struct counters *c, struct err *e)
+{
+    bool is_gcov = c->origin.family == ARCS_GCOV;
+    const struct gcov_dialect *dialect = is_gcov ? dialect_of_word(c->origin.version) : NULL;
+    if (!dialect)
+        err_set(e, "these counters have no gcc version to be written as");
+    return dialect;
+}
+
 /* At least one zero word ends the file, whatever was read. */
 bool gcda_write(struct writer *w, const struct counters *c, struct err *e)
 {
-    const struct gcov_dialect *dialect = dialect_of_word(c->origin.version);
-    if (!dialect || c->origin.family != ARCS_GCOV)
-        return err_set(e, "these counters have no gcc version to be written as");
+    const struct gcov_dialect *dialect = gcda_dialect(c, e);
+    if (!dialect)
+        return false;
     w->big_endian = c->origin.big_endian;
     arcfile_write_header(w, GCOV_MAGIC_COUNTERS, &c->origin, dialect);
     for (size_t i = 0; i < c->records.len; i++)
@@ -373,9 +383,9 @@ bool gcfn_next(struct cursor *in, const char **name, struct counters *out, struc
 /* The name has the form of the dialect, like texts of the file after it. */
 bool gcfn_write(struct writer *w, const char *name, const struct counters *c, struct err *e)
 {
-    const struct gcov_dialect *dialect = dialect_of_word(c->origin.version);
-    if (!dialect || c->origin.family != ARCS_GCOV)
-        return err_set(e, "these counters have no gcc version to be written as");
+    const struct gcov_dialect *dialect = gcda_dialect(c, e);
+    if (!dialect)
+        return false;
     w->big_endian = c->origin.big_endian;
     writer_u32(w, GCOV_MAGIC_NAME);
     writer_u32(w, c->origin.version);

@@ -90,6 +90,12 @@ static void info_text_defect(struct out *out, const char *name, uint32_t ident, 
     }
 }
 
+static void info_text_unknown(struct out *out, uint64_t records)
+{
+    if (records)
+        out_printf(out, "  %" PRIu64 " records of unknown kinds\n", records);
+}
+
 /* The directory is where the compiler ran, to which paths of sources are relative. */
 static void info_text_notes(struct out *out, const struct notes *n)
 {
@@ -114,8 +120,7 @@ static void info_text_notes(struct out *out, const struct notes *n)
         out_str(out, "  ");
         text_more(out, defects - MOST_LINES, "", "--json");
     }
-    if (n->unknown_records)
-        out_printf(out, "  %" PRIu64 " records of unknown kinds\n", n->unknown_records);
+    info_text_unknown(out, n->unknown_records);
 }
 
 /* Summaries differ: those of the proposal (family RFC) count counters, those of GCC count runs.
@@ -154,8 +159,7 @@ static void info_text_counters(struct out *out, const struct counters *c)
     for (size_t i = 0; i < c->functions.len; i++)
         info_text_defect(out, c->functions.at[i].name, c->functions.at[i].ident,
                          c->functions.at[i].defect, &defects);
-    if (c->unknown_records)
-        out_printf(out, "  %" PRIu64 " records of unknown kinds\n", c->unknown_records);
+    info_text_unknown(out, c->unknown_records);
     if (c->trailing_bytes)
         out_printf(out, "  %" PRIu64 " bytes after the end mark\n", c->trailing_bytes);
 }
@@ -374,8 +378,7 @@ void trace_info_text(struct out *out, const struct trace_info *file, bool is_fir
                        totals.at[i].all, totals.at[i].ran);
     if (t->negative)
         out_printf(out, "  %" PRIu64 " counts below 0, taken as 0\n", t->negative);
-    if (t->unknown_records)
-        out_printf(out, "  %" PRIu64 " records of unknown kinds\n", t->unknown_records);
+    info_text_unknown(out, t->unknown_records);
     for (size_t i = 0; i < t->losses.len; i++)
         out_printf(out, "  left out: %" PRIu64 " %s\n", t->losses.at[i].number,
                    t->losses.at[i].what);

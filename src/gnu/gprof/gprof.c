@@ -55,6 +55,11 @@ struct gprof {
     struct names names;
 };
 
+static bool gprof_has_symbols(const struct gprof *g, const char *file, size_t len, struct err *e)
+{
+    return len || err_set(e, "%s: file `%s' has no symbols", g->options.whoami, file);
+}
+
 /* From -S, or the image's table of symbols: GNU gprof knows no other source, so an image that has
  * only dynamic symbols has none. -S is read in nm's format, without any look at the image's
  * symbols. */
@@ -67,19 +72,17 @@ static bool gprof_read_functions(struct gprof *g, struct err *e)
         if (ok)
             functions_from_map(&g->functions, file_bytes(&text), g->image, &g->arena);
         file_buffer_deinit(&text);
-        return ok && (g->functions.table.len || err_set(e, "%s: file `%s' has no symbols",
-                                                        g->options.whoami, g->options.symbol_map));
+        return ok && gprof_has_symbols(g, o->symbol_map, g->functions.table.len, e);
     }
     size_t len;
     enum object_symbol_source source;
     object_symbols(g->image, &len, &source);
-    if (!len || source != SYMBOLS_SYMTAB)
-        return err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
+    if (!gprof_has_symbols(g, o->image, source == SYMBOLS_SYMTAB ? len : 0, e))
+        return false;
     functions_gnu(&g->functions, g->image,
                   &(struct gnu_symbol_rules){o->no_static, o->only_functions, &g->files},
                   &g->arena);
-    return g->functions.table.len ||
-           err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
+    return gprof_has_symbols(g, o->image, g->functions.table.len, e);
 }
 
 /* What a profile allows, unless reports were requested; without those named as unwanted. GNU's

@@ -586,17 +586,15 @@ static void diagnosis_examine_missing(struct examination *x)
         report_symptom(x, SEVERITY_ERROR, "profile-missing", "the profile does not exist",
                        arena_printf(x->arena, "%s; nearby: %s", p->profile_error, p->candidates),
                        "name one of those found");
-    else if (p->object && diagnosis_is_bare(p->object))
-        report_symptom(x, SEVERITY_ERROR, "profile-missing", "there is no profile",
-                       p->profile_error,
-                       "let the target send what it recorded, as with monarc_embedded_send(), and "
-                       "make the file of that: 'monarc receive --from TTY --elf PROGRAM -o DIR'");
     else
-        report_symptom(x, SEVERITY_ERROR, "profile-missing", "there is no profile",
-                       p->profile_error,
-                       "gmon.out is written when the program exits normally, in the directory it "
-                       "is in then: not after a signal or _exit(), and not where it may not write; "
-                       "GMON_OUT_PREFIX=/tmp/prog names another place");
+        report_symptom(
+            x, SEVERITY_ERROR, "profile-missing", "there is no profile", p->profile_error,
+            p->object && diagnosis_is_bare(p->object)
+                ? "let the target send what it recorded, as with monarc_embedded_send(), "
+                  "and make the file of that: 'monarc receive --from TTY --elf PROGRAM -o DIR'"
+                : "gmon.out is written when the program exits normally, in the directory it "
+                  "is in then: not after a signal or _exit(), and not where it may not write; "
+                  "GMON_OUT_PREFIX=/tmp/prog names another place");
 }
 
 /* A file that cannot be read to its end: no profile at all, or one that was cut off. */

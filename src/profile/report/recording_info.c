@@ -186,7 +186,16 @@ static void recording_text_symbols(struct out *out, const struct recording *r)
     out_char(out, '\n');
 }
 
-/* Runs of a series. Status and signal are decoded here; JSON has the number of wait(2). */
+/* Decoded; JSON has the number of wait(2). */
+static void recording_text_status(struct out *out, int status)
+{
+    if (WIFSIGNALED(status))
+        out_printf(out, ", ended by signal %d", WTERMSIG(status));
+    else
+        out_printf(out, ", ended with status %d", WEXITSTATUS(status));
+}
+
+/* Runs of a series. */
 static void recording_text_parts(struct out *out, const struct recording *r)
 {
     if (r->parts.len)
@@ -195,10 +204,7 @@ static void recording_text_parts(struct out *out, const struct recording *r)
         const struct recording_part *part = &r->parts.at[i];
         out_printf(out, "    run %-4" PRIu32 " %9.3f s elapsed %9.3f s of CPU time", part->number,
                    recording_seconds(part->elapsed_ns), recording_seconds(part->cpu_ns));
-        if (WIFSIGNALED(part->status))
-            out_printf(out, ", ended by signal %d", WTERMSIG(part->status));
-        else
-            out_printf(out, ", ended with status %d", WEXITSTATUS(part->status));
+        recording_text_status(out, part->status);
         if (part->seed)
             out_printf(out, ", environment %" PRIu32 " bytes longer (seed %" PRIu64 ")",
                        part->padding, part->seed);
@@ -247,10 +253,8 @@ static void recording_text_process(struct out *out, const struct recording *r, u
         out_str(out, " on ");
         text_name(out, rank->host);
     }
-    if (p->has_ended && WIFSIGNALED(p->status))
-        out_printf(out, ", ended by signal %d", WTERMSIG(p->status));
-    else if (p->has_ended)
-        out_printf(out, ", ended with status %d", WEXITSTATUS(p->status));
+    if (p->has_ended)
+        recording_text_status(out, p->status);
     if (p->why_unseen) {
         out_str(out, ", not fully recorded: ");
         text_name(out, p->why_unseen);

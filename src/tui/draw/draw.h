@@ -195,6 +195,10 @@ void columns_fit(struct screen_columns *c, size_t room, size_t least);
 
 /* Draws the heads; then, on rows, each figure in turn, also of columns that are not drawn. */
 void columns_head(const struct screen_columns *c, struct span *s);
+
+/* After the last head: how many columns have no room. */
+void columns_head_end(const struct screen_columns *c, struct span *s);
+
 void columns_put(const struct screen_columns *c, int id, struct span *s, const char *text);
 
 /* Blank where it is not known, which is not the same as 0. */

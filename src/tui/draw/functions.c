@@ -66,6 +66,13 @@ void columns_head(const struct screen_columns *c, struct span *s)
     }
 }
 
+void columns_head_end(const struct screen_columns *c, struct span *s)
+{
+    if (c->left_out)
+        span_printf(s, " (+%zu columns if wider)", c->left_out);
+    span_fill(s, s->end);
+}
+
 /* The figure is right-aligned under its head; a text that is wider than the column pushes the rest
  * of the row. */
 void columns_put(const struct screen_columns *c, int id, struct span *s, const char *text)
@@ -252,9 +259,7 @@ void draw_functions(struct surface *s, const struct tui *t)
     at.style |= l.table->sort == SORT_FUNCTIONS_NAME ? STYLE_REVERSE : 0;
     span_str(&at, "function");
     at.style = STYLE_UNDERLINE;
-    if (l.columns.left_out)
-        span_printf(&at, " (+%zu columns if wider)", l.columns.left_out);
-    span_fill(&at, at.end);
+    columns_head_end(&l.columns, &at);
     for (size_t i = list->top; i < list->len && i - list->top < list->height; i++) {
         at = surface_span(s, DRAW_FIRST_ROW + i - list->top, 0, draw_row_style(t, i));
         functions_put_row(&l, &at, &t->functions.rows.at[i], t->shift);
@@ -362,9 +367,7 @@ void draw_calls(struct surface *s, const struct tui *t)
     columns_head(&l.columns, &at);
     span_printf(&at, "function (callers %zu, callees %zu)", t->calls.middle,
                 t->calls.len - t->calls.middle - 1);
-    if (l.columns.left_out)
-        span_printf(&at, " (+%zu columns if wider)", l.columns.left_out);
-    span_fill(&at, at.end);
+    columns_head_end(&l.columns, &at);
     for (size_t i = list->top; i < list->len && i - list->top < list->height; i++) {
         const struct entry_line *line = calls_table_line(&t->calls, i);
         at = surface_span(s, DRAW_FIRST_ROW + i - list->top, 0, draw_row_style(t, i));

@@ -85,9 +85,7 @@ void draw_files(struct surface *s, const struct tui *t)
     at.style |= t->files.sort == SORT_FILES_NAME ? STYLE_REVERSE : 0;
     span_str(&at, "source");
     at.style = STYLE_UNDERLINE;
-    if (l.columns.left_out)
-        span_printf(&at, " (+%zu columns if wider)", l.columns.left_out);
-    span_fill(&at, at.end);
+    columns_head_end(&l.columns, &at);
     for (size_t i = list->top; i < list->len && i - list->top < list->height; i++) {
         at = surface_span(s, DRAW_FIRST_ROW + i - list->top, 0, draw_row_style(t, i));
         const struct measured_source *source = files_table_row(&t->files, i);

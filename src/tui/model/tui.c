@@ -24,11 +24,14 @@
 
 /* --- columns that one can choose -------------------------------------------------------------- */
 
+#define BASE_SHARE      "base%    the share in the base"
+#define CHANGE_OF_SHARE "change   the difference of both, in points"
+
 static const char *const FUNCTIONS[FUNCTION_COLUMNS] = {
     [FUNCTION_SELF_SHARE] = "self%    share of samples, of the function itself",
     [FUNCTION_MARGIN] = "+-       half its 95 % confidence interval, in points",
-    [FUNCTION_OLD_SHARE] = "base%    the share in the base",
-    [FUNCTION_CHANGE] = "change   the difference of both, in points",
+    [FUNCTION_OLD_SHARE] = BASE_SHARE,
+    [FUNCTION_CHANGE] = CHANGE_OF_SHARE,
     [FUNCTION_SELF] = "self     time of the function itself",
     [FUNCTION_TOTAL_SHARE] = "total%   share of samples, with callees",
     [FUNCTION_TOTAL] = "total    time with callees",
@@ -38,8 +41,8 @@ static const char *const FUNCTIONS[FUNCTION_COLUMNS] = {
 
 static const char *const SOURCE[SOURCE_COLUMNS] = {
     [SOURCE_SHARE] = "self%    share of samples",
-    [SOURCE_OLD_SHARE] = "base%    the share in the base",
-    [SOURCE_CHANGE] = "change   the difference of both, in points",
+    [SOURCE_OLD_SHARE] = BASE_SHARE,
+    [SOURCE_CHANGE] = CHANGE_OF_SHARE,
     [SOURCE_CALLS] = "calls    of functions that begin on the line",
     [SOURCE_COUNT] = "count    how often its blocks ran, as the profile has it",
     [SOURCE_COVERED] = "ran      how often it ran, as coverage has it",
