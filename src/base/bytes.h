@@ -182,11 +182,13 @@ static inline int64_t cursor_sleb(struct cursor *c)
  * Most are below 128 and take one byte. */
 static inline uint64_t cursor_leb128(struct cursor *c)
 {
+    enum { MOST_BYTES = 10 };
     if (!c->failed && c->at < c->end && *c->at < 0x80)
         return *c->at++;
     uint64_t value = 0;
+    bool is_inside = !c->failed && c->end - c->at >= MOST_BYTES;
     for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t byte = cursor_u8(c);
+        uint8_t byte = is_inside ? *c->at++ : cursor_u8(c);
         if (shift == 63 && byte > 1)
             break;
         value |= (uint64_t)(byte & 0x7f) << shift;

@@ -87,7 +87,8 @@ void map_prefetch(const struct map *m, uint64_t a, uint64_t b)
 
 uint32_t *map_at(struct map *m, uint64_t a, uint64_t b, uint32_t fresh, bool *is_new)
 {
-    map_reserve(m, m->len + 1);
+    if (!m->slots || (m->mask + 1) / 4 * 3 <= m->len + 1)
+        map_reserve(m, m->len + 1);
     struct map_slot *slot = slot_of(m, a, b);
     if (!slot->used && m->mask < MOVES_ALWAYS) {
         map_move(m, m->mask + 1);

@@ -15,10 +15,17 @@
 #include "output/formats.h"
 
 /* The text of the way to the current frame is kept, with where each frame on it ends. So a name is
- * checked and copied once for a frame, not once for each path that it is on. */
+ * copied once for a frame, not once for each path that it is on; it is checked, and rid of what
+ * would end it or the line, once for a function. */
 void folded_export(struct out *out, const struct exchange *x)
 {
     struct arena scratch = {0};
+    struct {
+        size_t start, len; /* in `names`; 0: not there yet */
+    } *name = arena_array(&scratch, x->functions.len, sizeof *name);
+    struct out names;
+    out_init(&names, -1);
+    out_char(&names, ';');
     size_t *end = ARENA_NEW(&scratch, size_t, x->frames.len + 1);
     struct out way;
     out_init(&way, -1);
@@ -30,8 +37,12 @@ void folded_export(struct out *out, const struct exchange *x)
         way.len = end[f->depth - 1];
         if (f->depth > 1 || x->has_estimates)
             out_char(&way, ';');
-        /* Without what would end the name, or the line. */
-        text_name_without(&way, x->functions.at[f->function].name, ';', ':');
+        if (!name[f->function].start) {
+            name[f->function].start = names.len;
+            text_name_without(&names, x->functions.at[f->function].name, ';', ':');
+            name[f->function].len = names.len - name[f->function].start;
+        }
+        out_bytes(&way, names.at + name[f->function].start, name[f->function].len);
         end[f->depth] = way.len;
         if (!f->self)
             continue;
@@ -41,6 +52,7 @@ void folded_export(struct out *out, const struct exchange *x)
         out_char(out, '\n');
     }
     out_deinit(&way);
+    out_deinit(&names);
     arena_deinit(&scratch);
 }
 
