@@ -18,6 +18,8 @@
  *     u64      low word | high word                                    in either byte order */
 #include "coverage/format/arcfile.h"
 
+#include "coverage/format/format.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -304,4 +306,31 @@ void arcfile_end_record(struct writer *w, size_t start, bool has_byte_lengths)
     uint32_t length = (uint32_t)((w->out.len - start) / (has_byte_lengths ? 1 : 4));
     length = w->big_endian ? __builtin_bswap32(length) : length;
     memcpy(w->out.at + start - 4, &length, sizeof length);
+}
+
+/* The field is at least a byte longer than the string, and ends at a word: length 4 takes 8 bytes.
+ */
+const char *bbg_string(struct cursor *in)
+{
+    uint32_t len = cursor_u32(in);
+    uint64_t field = ((uint64_t)len + 4) & ~UINT64_C(3);
+    const uint8_t *text = field <= cursor_left(in) ? cursor_take(in, field) : NULL;
+    for (uint64_t i = len; text && i < field; i++)
+        if (text[i])
+            text = NULL;
+    if (!text)
+        in->failed = true;
+    return (const char *)text;
+}
+
+/* A cut group is left out: a sum that has this run for some functions and not for others would be
+ * wrong for all. */
+bool arcs_add_group(struct counters *out, struct counters *group, bool is_whole, struct err *e)
+{
+    struct err why = {0};
+    if (!is_whole)
+        return false;
+    if (counters_merge(out, group, &why))
+        return true;
+    return err_set(e, "groups of one file do not fit together: %s", why.line);
 }

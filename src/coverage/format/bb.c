@@ -397,7 +397,7 @@ static bool bb_read_groups(struct cursor *at, struct counters *out, struct err *
     bool ok = bb_read_group(at, out, e);
     for (out->groups = 1; ok && cursor_left(at); out->groups += ok) {
         struct counters group = {.origin = out->origin, .bytes = out->bytes};
-        ok = da_add_group(out, &group, bb_read_group(at, &group, e), e);
+        ok = arcs_add_group(out, &group, bb_read_group(at, &group, e), e);
         counters_deinit(&group);
     }
     return ok;

@@ -26,21 +26,6 @@
 
 /* --- strings --------------------------------------------------------------------------------- */
 
-/* The field is at least a byte longer than the string, and ends at a word: length 4 takes 8 bytes.
- */
-const char *bbg_string(struct cursor *in)
-{
-    uint32_t len = cursor_u32(in);
-    uint64_t field = ((uint64_t)len + 4) & ~UINT64_C(3);
-    const uint8_t *text = field <= cursor_left(in) ? cursor_take(in, field) : NULL;
-    for (uint64_t i = len; text && i < field; i++)
-        if (text[i])
-            text = NULL;
-    if (!text)
-        in->failed = true;
-    return (const char *)text;
-}
-
 void bbg_write_string(struct writer *w, const char *text)
 {
     static const char PADDING[4];

@@ -190,18 +190,6 @@ static bool da_pass_unknown(struct cursor *in, struct counters *out, struct err 
     return false;
 }
 
-/* A cut group is left out: a sum that has this run for some functions and not for others would be
- * wrong for all. */
-bool da_add_group(struct counters *out, struct counters *group, bool is_whole, struct err *e)
-{
-    struct err why = {0};
-    if (!is_whole)
-        return false;
-    if (counters_merge(out, group, &why))
-        return true;
-    return err_set(e, "groups of one file do not fit together: %s", why.line);
-}
-
 bool da_has_magic(struct bytes in)
 {
     return in.len >= 4 && bytes_u32(in.at, false) == DA_MAGIC;
@@ -229,7 +217,7 @@ bool da_read(struct bytes in, const char *name, struct counters *out, struct err
         uint64_t offset = cursor_offset(&at);
         ok = da_pass_unknown(&at, out, e);
         if (ok && cursor_left(&at)) {
-            ok = da_add_group(out, &group, da_read_group(&at, &group, e), e);
+            ok = arcs_add_group(out, &group, da_read_group(&at, &group, e), e);
             out->unknown_records += group.unknown_records;
             out->groups += ok;
         }

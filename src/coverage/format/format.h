@@ -85,8 +85,8 @@ bool bbg_has_magic(struct bytes in);
 bool da_has_magic(struct bytes in);
 
 /* Adds a group of records to those before it; false if it is cut off or another's. */
-MUST_CHECK bool da_add_group(struct counters *out, struct counters *group, bool is_whole,
-                             struct err *e);
+MUST_CHECK bool arcs_add_group(struct counters *out, struct counters *group, bool is_whole,
+                               struct err *e);
 
 /* As gcno_read() and gcda_read(): on failure *out holds what was whole. Groups of counters that
  * were concatenated are summed. */

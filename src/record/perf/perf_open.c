@@ -55,6 +55,12 @@ bool perf_is_counter(const struct event_choice *c)
     return c->type == PERF_TYPE_SOFTWARE && !c->is_clock && c->period > 1;
 }
 
+bool perf_is_drawn(const struct perf_source *s, uint32_t choice)
+{
+    const struct event_choice *c = &s->choices.at[choice];
+    return s->options.rate && !perf_is_counter(c) && c->period > 1;
+}
+
 /* The kernel takes each event of a software counter for a sample of its own if samples are to have
  * their periods. Raw data, of which these have none, fills the same eight bytes. */
 static void perf_attr_counter(struct perf_event_attr *attr)
@@ -91,6 +97,16 @@ static uint32_t perf_ring_of(const struct perf_source *s, uint32_t choice)
            : choice == s->counts ? PERF_RING_COUNTS
            : choice == s->waking ? PERF_RING_WAKES
                                  : PERF_RING_SAMPLES;
+}
+
+/* After how many samples a clock wakes the reader: at WAKE_RATE samples a second, on one CPU. */
+enum { WAKE_SAMPLES = 4, WAKE_RATE = 1000, WAKE_CPUS = 4 };
+
+/* More at high rates and on many CPUs, as one reader serves all. */
+uint32_t redrawn_clocks_wake(uint32_t rate, uint32_t cpus)
+{
+    uint32_t samples = rate > WAKE_RATE ? (uint64_t)WAKE_SAMPLES * rate / WAKE_RATE : WAKE_SAMPLES;
+    return cpus > WAKE_CPUS ? samples * (cpus / WAKE_CPUS) : samples;
 }
 
 /* Their records have a layout of their own, and they wake no reader. */

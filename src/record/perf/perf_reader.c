@@ -44,12 +44,6 @@ enum {
     RECORDS_A_RELEASE = 8,
 };
 
-bool perf_is_drawn(const struct perf_source *s, uint32_t choice)
-{
-    const struct event_choice *c = &s->choices.at[choice];
-    return s->options.rate && !perf_is_counter(c) && c->period > 1;
-}
-
 /* Of the events that we have; where they are the launcher's, which does not run, that is for
  * threads to come. */
 void perf_draw_periods(struct perf_source *s, bool is_first)

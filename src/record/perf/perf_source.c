@@ -67,15 +67,6 @@ static void perf_mapped(struct perf_source *s, const struct perf_record *r)
         collector_map(s->collector, &m, r->time);
 }
 
-struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid)
-{
-    bool is_new;
-    uint32_t at = map_index(&s->thread_of, tid, 0, s->threads.len, &is_new);
-    if (is_new)
-        vec_push(&s->threads, (struct perf_thread){0});
-    return &s->threads.at[at];
-}
-
 /* The accounts of the program, which has been waited for, and of what it waited for. Whether they
  * are whole: children for which no process waited are missing there, as recording_unaccounted_ns()
  * has it. */

@@ -4,10 +4,10 @@
  * does something with nearly the same period, or a simple fraction of it, keeps step with such a
  * clock, and each second of its samples is as good as a few of them. So the thread of a process
  * that has one, and lived for some periods, gets a clock of its own on each CPU that it is
- * met on. These wake the reader every WAKE_SAMPLES samples, and it gives each clock that has ticked
- * a new period, which also starts it anew. In between, the clock goes on with the period it has,
- * which is drawn again long before it could keep step with anything. From then on, records of the
- * inherited clock about that thread on that CPU are left out.
+ * met on. These wake the reader every few samples (perf_open.c), and it gives each clock that has
+ * ticked a new period, which also starts it anew. In between, the clock goes on with the period it
+ * has, which is drawn again long before it could keep step with anything. From then on, records of
+ * the inherited clock about that thread on that CPU are left out.
  *
  * Periods have a triangular law on [P / 4, 7 P / 4]. With a uniform one on [P / 2, 3 P / 2],
  * programs of 1.3 or 0.7 P meet clocks whose steps follow each other in nearly the same phase, and
@@ -37,7 +37,7 @@
  * which its thread makes another, or at which it is met elsewhere: what the inherited clocks say
  * counts again. After UNSURE_SAMPLES of them it counts from its next sample on, if it has one.
  *
- * Cost: one more sample each period, an interrupt of the program's CPU each WAKE_SAMPLES samples
+ * Cost: one more sample each period, an interrupt of the program's CPU each few samples
  * (or more, as the reader is to be woken at most 1,000 times a second). So they are not used above
  * 2,000 samples a second. Processes of other rights, whose events the kernel does not open, keep
  * their inherited clocks, and so do all that come when descriptors are few.
@@ -58,9 +58,6 @@
 #include <unistd.h>
 
 enum {
-    WAKE_SAMPLES = 4, /* of one CPU, at */
-    WAKE_RATE = 1000, /* samples a second */
-    WAKE_CPUS = 4,
     MOST_OPEN = 2048, /* clocks, as far as descriptors permit */
     FILES_PART = 4,   /* of all descriptors */
     PROMPT_PART = 4,  /* of the nominal period: so soon after a sample */
@@ -75,6 +72,15 @@ enum {
 /* Where the period is in a record: after header, identifier, ip, pid and tid, time, stream and
  * CPU. */
 enum { PERIOD_AT = 7 * 8 };
+
+struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid)
+{
+    bool is_new;
+    uint32_t at = map_index(&s->thread_of, tid, 0, s->threads.len, &is_new);
+    if (is_new)
+        vec_push(&s->threads, (struct perf_thread){0});
+    return &s->threads.at[at];
+}
 
 void redrawn_clocks_init(struct redrawn_clocks *c, uint64_t nominal)
 {
@@ -100,13 +106,6 @@ uint64_t redrawn_clocks_draw(struct redrawn_clocks *c)
 {
     double part = 0.25 + 0.75 * (redrawn_random(c) + redrawn_random(c));
     return (uint64_t)((double)c->nominal * part);
-}
-
-/* More at high rates and on many CPUs, as one reader serves all. */
-uint32_t redrawn_clocks_wake(uint32_t rate, uint32_t cpus)
-{
-    uint32_t samples = rate > WAKE_RATE ? (uint64_t)WAKE_SAMPLES * rate / WAKE_RATE : WAKE_SAMPLES;
-    return cpus > WAKE_CPUS ? samples * (cpus / WAKE_CPUS) : samples;
 }
 
 void redrawn_clocks_deinit(struct redrawn_clocks *c)

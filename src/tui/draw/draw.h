@@ -75,6 +75,7 @@ struct surface {
 
 /* Another size; all blank. What was drawn is gone; the caller draws all of it anew. */
 void surface_resize(struct surface *s, size_t rows, size_t columns);
+void surface_clear(struct surface *s);
 void surface_deinit(struct surface *s);
 
 static inline struct cell *surface_cell(const struct surface *s, size_t row, size_t column)
@@ -96,6 +97,7 @@ struct span surface_span(struct surface *s, size_t row, size_t column, uint8_t s
 /* Each draws at span->column and moves that on. What does not fit is cut without a sign;
  * span_name() and span_path() leave one. */
 void span_str(struct span *s, const char *text);
+void span_text(struct span *s, const char *text, size_t len);
 void span_printf(struct span *s, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Right-aligned in `width` columns. */
