@@ -16,7 +16,7 @@ from test_recording import ALPHA, FACT, MAIN, WORK, Case
 
 sys.dont_write_bytecode = True
 MS = 10**6
-POLL, FUTEX, READ, SLEEP, WAIT4, SIGWAIT, READY = 7, 202, 0, 35, 61, 128, 2**32
+POLL, FUTEX, READ, SLEEP, WAIT4, SIGWAIT, SEMTIMEDOP, READY = 7, 202, 0, 35, 61, 128, 220, 2**32
 
 
 class Job(Case):
@@ -436,24 +436,151 @@ class Path_(Job):
         steps, _ = self.path()
         self.assertEqual(steps[-2:], [(8, 0, 900, "made"), (7, 900, 1000, "recorded")])
 
-    def polling(self, threads=2):
+    def polling(self, worker=(0, 995), polls=range(100, 900, 20), call=SLEEP, lasts=19):
+        """One polls until 899 and then works; the worker has one stretch of work."""
         self.samples = []
         one = self.process(7, 1, 0, 1000)
-        if threads > 1:
-            self.runs(self.thread(0, 8, 0, 890), 0, 890, FACT)
-        for at in range(100, 900, 20):
-            self.waits(one, at, at + 19, SLEEP)
+        if worker:
+            self.runs(self.thread(0, 8, *worker), *worker, FACT)
+        for at in polls:
+            self.waits(one, at, at + lasts, call)
         self.runs(one, 900, 1000)
 
+    def bounds(self, change="fact=2x"):
+        wall = monarc_json("path", "r", "--if", change, cwd=self.dir)["wall"]
+        return wall["low"], wall["high"]
+
     def test_polling(self):
+        """Of a thread that goes on after it, nobody knows whether it was polled for."""
         self.polling()
         report = self.path()[1]
         self.assertAlmostEqual(report["path"]["polled_time"], 40 * 0.019)
         self.assertEqual(report["path"]["timer_time"], 0)
         self.assertRegex(self.text("path", "r"), r"(?m)^   0\.760        -        -        -  polling, by cc \(7\)$")
+        self.setUp()
+        self.polling(polls=range(100, 720, 206), lasts=205)
+        self.assertAlmostEqual(self.path()[1]["path"]["polled_time"], 4 * 0.205)
+
+    def test_what_was_polled_for(self):
+        """A thread that ends between the last two polls was: the path goes on there, and the bounds are as wide as two polls."""
+        self.polling(worker=(0, 890))
+        steps, report = self.path()
+        self.assertEqual(steps[-2:], [(8, 0, 890, "made"), (7, 890, 1000, "inferred")])
+        self.assertEqual(report["path"]["polled_time"], 0)
+        low, high = self.bounds()
+        self.assertTrue(0.53 < low < 0.54 and 0.57 < high < 0.58, (low, high))
+
+    def test_chance_is_no_evidence(self):
+        """Threads that stop all the time stop between the last two polls as well; so does one, if there were few polls."""
+        for ends, polls in (range(30, 900, 10), range(100, 900, 20)), ([890], range(820, 900, 20)):
+            self.setUp()
+            self.polling(worker=None, polls=polls)
+            for tid, end in enumerate(ends, 8):
+                self.runs(self.thread(0, tid, 0, end), 0, end, FACT)
+            report = self.path()[1]
+            self.assertGreater(report["path"]["polled_time"], 0.06)
+
+    def test_threads_that_hardly_work_are_no_evidence(self):
+        """How often one stops that wakes up for a moment says nothing about one that works until then."""
+        self.polling(worker=(0, 890))
+        other = self.thread(0, 9, 0, 1000)
+        for at in range(100, 880, 40):
+            self.waits(other, at, at + 39, READ, 2, 0)
+        self.assertIn("inferred", [step[3] for step in self.path()[0]])
+
+    def test_a_poll_after_something_was_found(self):
+        """Who made a thread between two polls had found something, and polls for another thing."""
+        self.polling(worker=(0, 690))
+        late = self.thread(0, 9, 700, 880)
+        self.job.creators = [(late, 0)]
+        self.runs(late, 700, 880)
+        steps, _ = self.path()
+        self.assertIn((8, 0, 690, "made"), steps)
+
+    def test_polls_by_a_thread_that_lacks_a_cpu(self):
+        """It polls on all the same."""
+        self.polling(worker=(0, 890), polls=range(100, 900, 40))
+        for at in range(119, 900, 40):
+            self.waits(0, at, at + 20, READY)
+            self.waits(0, at + 20, at + 21, SLEEP)
+        steps, report = self.path()
+        self.assertEqual((8, 0, 890, "made"), steps[-2])
+        self.assertEqual(report["path"]["polled_time"], 0)
+
+    def test_time_limits_that_end_and_a_wake(self):
+        """All of them have waited for the waker, also where the thread lacked a CPU in between; a limit that some have reached
+        by the kernel's report is that of all."""
+        for reported in True, False:
+            self.setUp()
+            self.samples = []
+            one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 800)
+            self.job.reports_wakes = True
+            for tid, end in (9, 705), (10, 760):
+                self.runs(self.thread(0, tid, 0, end), 0, end, FACT)
+            for at in range(100, 800, 50):
+                self.waits(one, at, at + 45, FUTEX, *((1, 45 * MS) if reported or at != 700 else ()))
+                self.waits(one, at + 45, at + 50, READY)
+            self.waits(one, 800, 820, FUTEX, 4, two, 0)
+            self.runs(two, 0, 800, FACT)
+            self.runs(one, 820, 1000)
+            steps, _ = self.path()
+            self.assertNotIn("inferred", [step[3] for step in steps])
+            self.assertLess(self.bounds()[1], 0.7, (reported, steps))
+
+    def test_time_limits_of_a_thread_that_wakes_others_in_between(self):
+        """It had something to do then, at that time: what it waited for before was another thing."""
+        self.samples = []
+        one, two, three = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 800), self.thread(0, 9, 0, 1000)
+        self.job.reports_wakes = True
+        for at in range(100, 800, 50):
+            self.waits(one, at, at + 50, FUTEX, 1, 50 * MS)
+        self.waits(one, 800, 820, FUTEX, 4, two, 0)
+        self.waits(three, 0, 750, FUTEX, 4, one, 750 * MS)
+        self.runs(two, 0, 800, FACT)
+        self.runs(three, 750, 990)
+        self.runs(one, 820, 990)
+        self.path()
+        self.assertGreater(self.bounds()[1], 0.9)
+
+    def test_limits_in_waits_for_threads_of_the_process(self):
+        """What such a thread saw at last was done by another of them, which is sooner by as much as it is."""
+        for call, high in (FUTEX, 0.87), (SLEEP, 1):
+            self.setUp()
+            self.samples = []
+            one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 1000)
+            self.job.reports_wakes = True
+            self.waits(one, 0, 400, READ, 4, two, 400 * MS)
+            for at in range(400, 550, 50):
+                self.waits(one, at, at + 50, call, 1, 50 * MS)
+            self.runs(two, 0, 400, FACT)
+            self.runs(two, 400, 1000)
+            self.runs(one, 550, 1000)
+            self.path()
+            self.assertAlmostEqual(self.bounds()[1], high, delta=0.03)
+
+    def test_calls_with_a_time_limit_poll(self):
+        for call in SIGWAIT, SEMTIMEDOP:
+            self.setUp()
+            self.polling(call=call)
+            self.job.waits = [(*wait, 1, 19 * MS) for wait in self.job.waits]
+            self.assertAlmostEqual(self.path()[1]["path"]["polled_time"], 40 * 0.019)
+
+    def test_a_wait_that_was_short_by_chance(self):
+        """It may have been ended by something outside, but hardly so soon after it began."""
+        for lasts, high in (2, 0.71), (20, 1):
+            self.setUp()
+            self.samples = []
+            one, two = self.process(7, 1, 0, 1000), self.thread(0, 8, 0, 800)
+            self.job.reports_wakes = True
+            self.waits(one, 0, 800, FUTEX, 4, two, 800 * MS)
+            self.waits(one, 800, 800 + lasts, READ, 2, 0)
+            self.runs(two, 0, 800, FACT)
+            self.runs(one, 800 + lasts, 1000)
+            self.path()
+            self.assertAlmostEqual(self.bounds()[1], high, delta=0.03)
 
     def test_sleeps_of_a_job_of_one_thread(self):
-        self.polling(threads=1)
+        self.polling(worker=None)
         report = self.path()[1]
         self.assertAlmostEqual(report["path"]["timer_time"], 40 * 0.019)
         self.assertAlmostEqual(report["path"]["polled_time"], 0)

@@ -20,8 +20,9 @@
  * Where the kernel reported who woke the thread, that is taken, without a search; an interrupt that
  * woke it has ended a time, or a device. Where one thread alone can have been it, that is as good
  * as known; of several, the one that stopped running just then, else the one that had run longest.
- * Which of the two it is, is kept; what is as good as reported is found after that. A wait
- * without a known cause is open: it is never taken for the thread's own work.
+ * Which of the two it is, is kept; what is as good as reported is found after that, and then what
+ * was polled for (schedule_polls.c). A wait without a known cause is open: it is never taken for
+ * the thread's own work.
  *
  * Without recorded waits, or where too many are lost, stretches of slices without samples are taken
  * for waits of unknown kind, which may end with a child or a thread, and nothing else.
@@ -42,7 +43,7 @@
 
 /* A thread that sleeps so often at one place, not longer each time, looks for something. */
 enum { POLL_SLEEPS = 3 };
-#define POLL_NS (200 * MS)
+#define POLL_NS (220 * MS) /* what a limit of 200 ms may last */
 /* A join needs the woken thread to get a CPU; of pipes and signals the other side has to be read.
  */
 #define JOIN_NS (5 * MS)
@@ -149,12 +150,6 @@ static uint32_t maker_of(const struct making *m, uint32_t lane, const struct map
     return is_alive && *found != lane ? *found : SCHEDULE_NONE;
 }
 
-/* A moment at which a lane made another. */
-struct made_fork {
-    uint32_t maker, lane;
-    uint64_t at_ns;
-};
-
 static int forks_in_order(const void *left, const void *right)
 {
     const struct made_fork *l = left, *r = right;
@@ -179,28 +174,6 @@ static void make_forks(struct making *m)
 }
 
 /* --- waits ----------------------------------------------------------------------------------- */
-
-/* Whether a time ended a wait: for calls that wait for threads or until then, an interrupt shows.
- */
-static bool wait_is_timed(const struct made_wait *w)
-{
-    return w->kind == WAIT_TIMER || (w->woken == RECORDING_WAKER_INTERRUPT &&
-                                     (w->kind == WAIT_THREAD || w->kind == WAIT_POLL));
-}
-
-/* Whether the process has another thread during the wait. */
-static bool wait_has_others(const struct making *m, const struct made_wait *w)
-{
-    uint32_t pid = lane_process(m, w->lane)->pid;
-    size_t at = PARTITION_POINT(m->lanes.len, k,
-                                lane_process(m, m->by_process[k])->pid < pid ||
-                                    (lane_process(m, m->by_process[k])->pid == pid &&
-                                     m->lanes.at[m->by_process[k]].end_ns <= w->from_ns));
-    for (; at < m->lanes.len && lane_process(m, m->by_process[at])->pid == pid; at++)
-        if (m->by_process[at] != w->lane && m->lanes.at[m->by_process[at]].start_ns < w->to_ns)
-            return true;
-    return false;
-}
 
 /* How a wait ended of which no cause is known. */
 static enum schedule_ending ending_of(const struct made_wait *w)
@@ -739,15 +712,16 @@ static void schedule_find_limits(struct making *m)
     size_t len = 0;
     for (uint32_t i = 0; i < m->waits.len; i++) {
         const struct made_wait *w = &m->waits.at[i];
-        if (w->kind == WAIT_POLL && w->node != RECORDING_NONE &&
-            w->woken <= RECORDING_WAKER_INTERRUPT)
+        bool may_have_limit = w->kind == WAIT_POLL || w->kind == WAIT_THREAD;
+        if (may_have_limit && w->node != RECORDING_NONE && w->woken <= RECORDING_WAKER_INTERRUPT)
             order[len++] = i;
     }
     qsort_r(order, len, sizeof *order, waits_by_place, m);
     for (size_t i = 0, end; i < len; i = end) {
         size_t n = 0;
         for (end = i; end < len && !waits_by_place(&order[i], &order[end], m); end++)
-            if (m->waits.at[order[end]].woken == RECORDING_WAKER_UNKNOWN)
+            if (m->waits.at[order[end]].woken == RECORDING_WAKER_UNKNOWN &&
+                m->waits.at[order[end]].kind == WAIT_POLL) /* a thread's end wakes unreported */
                 lengths[n++] = wait_length(&m->waits.at[order[end]]);
         qsort(lengths, n, sizeof *lengths, lengths_in_order);
         uint64_t limit_ns;
@@ -1005,8 +979,9 @@ static void stop_lane(struct making *m, uint32_t lane, const struct made_wait *w
     struct made_lane *l = &m->lanes.at[lane];
     uint64_t since_ns = l->ready_ns && at_ns - l->on_ns <= SOON_NS ? l->ready_ns : at_ns;
     l->ready_ns = w && w->kind == WAIT_NO_CPU ? since_ns : 0;
+    uint64_t lasts_ns = w ? w->to_ns - at_ns : UINT64_MAX;
     if (w ? wait_is_entered(w, m->s->recording) : !lane_was_killed(m, lane))
-        vec_push(&m->stops, (struct made_stop){since_ns, lane});
+        vec_push(&m->stops, (struct made_stop){since_ns, lasts_ns, lane});
 }
 
 /* One sweep through time. `left` is a ring of those that stopped last: few others can have
@@ -1063,35 +1038,6 @@ static void make_causes(struct making *m)
             left[left_at++ % RECENT] = lane;
             left_len = left_len < RECENT ? left_len + 1 : RECENT;
         }
-    }
-}
-
-/* The last of a run of polls has found what it looked for. */
-static void find_turns(struct making *m)
-{
-    for (size_t i = 0; i < m->waits.len; i++) {
-        struct made_wait *w = &m->waits.at[i];
-        const struct made_wait *next = i + 1 < m->waits.len ? &m->waits.at[i + 1] : NULL;
-        bool goes_on = next && next->is_poll && next->lane == w->lane && next->node == w->node;
-        w->is_turn = w->is_poll && w->node != RECORDING_NONE && !goes_on;
-    }
-}
-
-/* Waits with a time limit that ran out, at the place of one that a thread ended right after: what
- * ended that would have ended these, had it come sooner. */
-static void find_retries(struct making *m)
-{
-    for (size_t i = m->waits.len; i-- > 1;) {
-        const struct made_wait *w = &m->waits.at[i];
-        struct made_wait *before = &m->waits.at[i - 1];
-        bool is_ended = w->is_retry || w->why == SCHEDULE_RECORDED || w->why == SCHEDULE_ENDED ||
-                        w->why == SCHEDULE_INFERRED;
-        bool is_same =
-            before->node == w->node || (w->node == RECORDING_NONE && w->why == SCHEDULE_INFERRED);
-        before->is_retry = is_ended && before->lane == w->lane && is_same &&
-                           before->node != RECORDING_NONE && w->from_ns <= before->to_ns + MS &&
-                           before->cause_lane == SCHEDULE_NONE && before->kind != WAIT_TIMER &&
-                           wait_is_timed(before);
     }
 }
 
@@ -1192,12 +1138,6 @@ static void order_points(struct making *m)
     }
 }
 
-/* Who is ready has been woken, and only lacks a CPU: no cause is looked for. */
-static enum schedule_state state_of(const struct made_wait *w)
-{
-    return w->kind == WAIT_NO_CPU ? SCHEDULE_READY : SCHEDULE_WAITS;
-}
-
 /* Marks in order become points; a source's point is the cause of what it refers to. */
 static void make_points(struct making *m, struct arena *a)
 {
@@ -1248,10 +1188,14 @@ static void make_points(struct making *m, struct arena *a)
         p->thread = mark->rank == MARK_EXEC || is_first
                         ? (mark->rank == MARK_EXEC ? mark->ref : m->lanes.at[mark->lane].thread)
                         : s->points[i - 1].thread;
-        p->state = inside ? (uint8_t)state_of(inside) : SCHEDULE_RUNS;
+        /* Who is ready has been woken, and only lacks a CPU: no cause is looked for. */
+        p->state = !inside                       ? SCHEDULE_RUNS
+                   : inside->kind == WAIT_NO_CPU ? SCHEDULE_READY
+                                                 : SCHEDULE_WAITS;
         p->node = inside ? inside->node : RECORDING_NONE;
         p->is_retry = inside && inside->is_retry;
         p->is_turn = inside && inside->is_turn;
+        p->is_inside = inside && inside->is_poll && inside->kind == WAIT_THREAD;
         p->ending = inside ? (uint8_t)ending_of(inside) : SCHEDULE_BY_CAUSE;
         if (mark->rank == MARK_SOURCE)
             *(mark->is_fork ? &maker[mark->ref] : &source[mark->ref]) = i;
@@ -1338,8 +1282,7 @@ bool schedule_make(struct schedule *s, const struct recording *r, const bool *sp
     make_causes(&m);
     if (s->has_waits)
         schedule_infer_wakers(&m);
-    find_turns(&m);
-    find_retries(&m);
+    schedule_find_polled(&m);
     make_points(&m, a);
     /* The job ends with its first process; that with its main thread, whose end ends others, unless
      * one goes on. Of a service, which goes on after the recording, nobody's end is known: there it

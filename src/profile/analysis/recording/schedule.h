@@ -65,6 +65,7 @@ struct schedule_point {
     bool is_retry;   /* that wait went on in another, and what ended that would have ended it */
     uint32_t node;   /* where it waits then; RECORDING_NONE: not known */
     bool is_turn;    /* it polls then for the last time: it found what it looked for */
+    bool is_inside;  /* only threads of the process can have done that */
     double cpu_ns;   /* of that stretch, by samples */
     double saved_ns; /* of these, by schedule_save() */
     double off_ns;   /* of a stretch that runs: off a CPU, in waits that were not kept */

@@ -19,6 +19,7 @@
 #include "profile/analysis/recording/schedule.h"
 
 #include "arch/arch.h"
+#include "base/map.h"
 #include "base/sort.h"
 #include "base/vec.h"
 #include "profile/analysis/recording/schedule_private.h"
@@ -306,17 +307,42 @@ static double stretch_ends(const struct schedule_point *p, const struct schedule
     return fmin(ends, fmax(ends - b->off_ns, (double)p->at_ns - most));
 }
 
-/* How late a wait of unknown cause ends at the latest that began at `begins`. One that was too
- * short for its place to be known ends when it did, or after some times its length: that something
- * else ended so soon after it began is chance, or that happens often. */
+/* How late a stretch ends at the latest that begins at `begins`, and is a wait of unknown cause, or
+ * in part: when it did, or after some times its length. That something else ended it so soon after
+ * it began is chance, or that happens often. */
 static double open_ends(const struct schedule *s, const struct schedule_point *p,
                         const struct schedule_point *b, double begins)
 {
-    static const double SHORT_NS = 2e6, TIMES = 50; /* two such lengths differ by more in 2 % */
-    double lasted = (double)(p->at_ns - b->at_ns);
-    bool is_short = s->has_waits && b->node == RECORDING_NONE && lasted <= SHORT_NS &&
-                    b->ending != SCHEDULE_BY_STOPPED;
-    return is_short ? fmin((double)p->at_ns, begins + TIMES * lasted) : (double)p->at_ns;
+    static const double TIMES = 50; /* two lengths that are chance differ by more in 2 % */
+    double lasted = (double)(p->at_ns - b->at_ns), waited = lasted;
+    if (b->state == SCHEDULE_RUNS)
+        waited = s->recording->turns.len ? b->off_ns : INFINITY;
+    bool is_known = s->has_waits && b->ending != SCHEDULE_BY_STOPPED;
+    return is_known ? fmin((double)p->at_ns, begins + lasted + TIMES * waited) : (double)p->at_ns;
+}
+
+/* How late a wait of the process's own threads ends that a limit of time ended: it had waited long
+ * enough, and if it was the last, it may have seen what one of those had done that ran then.
+ * `latest`: per lane, the last point before. */
+static double inside_ends(const struct schedule *s, const uint32_t *next_lane,
+                          const uint32_t *latest, const double *at, const struct schedule_point *p,
+                          const struct schedule_point *b)
+{
+    enum { MOST_LANES = 512 };
+    double lasted = (double)(p->at_ns - b->at_ns), ends = at[b - s->points] + lasted;
+    int looked = 0;
+    for (uint32_t i = next_lane[p->lane]; i != p->lane && b->is_turn; i = next_lane[i]) {
+        uint32_t point = latest[i];
+        if (++looked > MOST_LANES)
+            return (double)p->at_ns;
+        if (point == SCHEDULE_NONE)
+            continue;
+        const struct schedule_point *q = &s->points[point];
+        bool ran = point_next(s, point) != SCHEDULE_NONE && q->state != SCHEDULE_WAITS;
+        if (ran || q->at_ns + MS >= b->at_ns)
+            ends = fmax(ends, (double)p->at_ns + at[point] - (double)q->at_ns + lasted);
+    }
+    return fmin(ends, (double)p->at_ns);
 }
 
 /* Both bounds come from one pass in the order of points. The early one takes the cause of a wait
@@ -341,6 +367,19 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
     double *skipped = ARENA_NEW(a, double, s->lanes_len + 1); /* of waits that take no time here */
     double *spare = ARENA_NEW(a, double, s->lanes_len + 1);
     double most = fmax(0, s->stray_ns), late = fmax(0, -s->stray_ns);
+    uint32_t *next_lane = ARENA_NEW(a, uint32_t, s->lanes_len + 1); /* of the process, in a ring */
+    struct map last_of = {0};                                       /* by pid */
+    for (uint32_t i = 0; i < s->lanes_len; i++) {
+        const uint32_t *last = map_find(&last_of, s->lanes[i].pid, 0);
+        next_lane[i] = last ? next_lane[*last] : i;
+        if (last)
+            next_lane[*last] = i;
+        map_set(&last_of, s->lanes[i].pid, 0, i);
+    }
+    map_deinit(&last_of);
+    uint32_t *latest =
+        ARENA_NEW(a, uint32_t, s->lanes_len + 1); /* per lane, the last point so far */
+    memset(latest, 0xff, (s->lanes_len + 1) * sizeof *latest);
     for (uint32_t i = 0; i < s->points_len; i++) {
         uint32_t point = s->order[i], before = point_before(s, point);
         uint32_t next = point_next(s, point);
@@ -365,16 +404,25 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
             skipped[p->lane] += (double)(p->at_ns - b->at_ns);
         if (is_open || c)
             skipped[p->lane] = 0;
-        if (c && !is_open)
-            time = fmax(time, at[p->cause] + (double)(p->at_ns - c->at_ns));
+        if (c && !is_open) {
+            double takes = (double)(p->at_ns - c->at_ns);
+            /* Who polls sees at its next turn what came sooner, or later. */
+            if (b && b->is_turn && fabs(at[p->cause] - (double)c->at_ns) >= 1)
+                takes = bound == SCHEDULE_LATEST ? fmax(takes, (double)(p->at_ns - b->at_ns)) : 0;
+            time = fmax(time, at[p->cause] + takes);
+        }
         bool is_off = b && !has_cause && b->off_ns * MOSTLY > (double)(p->at_ns - b->at_ns);
-        if ((is_open || is_off || (has_cause && !is_sure)) && bound == SCHEDULE_LATEST)
-            time = fmax(time, (is_open ? open_ends(s, p, b, at[before]) : (double)p->at_ns) +
-                                  (is_open || is_off ? late : 0) + (late > 0 ? turn : 0));
+        if ((is_open || is_off || (has_cause && !is_sure)) && bound == SCHEDULE_LATEST) {
+            double ends = !is_open && !is_off ? (double)p->at_ns
+                          : b->is_inside      ? inside_ends(s, next_lane, latest, at, p, b)
+                                              : open_ends(s, p, b, at[before]);
+            time = fmax(time, ends + (is_open || is_off ? late : 0) + (late > 0 ? turn : 0));
+        }
         if (bound == SCHEDULE_LATEST && waited[point])
             time = fmax(time, at[waited[point] - 1]);
         time = fmax(time, looked_at[point]);
         at[point] = time;
+        latest[p->lane] = point;
         double lasts = next == SCHEDULE_NONE ? 0 : (double)(s->points[next].at_ns - p->at_ns);
         if (p->state == SCHEDULE_RUNS && p->cpu_ns > 0)
             share[p->lane] = p->saved_ns / p->cpu_ns;

@@ -85,11 +85,15 @@ struct made_lane {
     uint64_t ready_ns; /* it lost its CPU then, and has hardly run since; 0: no */
 };
 
-struct made_fork;
+/* A moment at which a lane made another. */
+struct made_fork {
+    uint32_t maker, lane;
+    uint64_t at_ns;
+};
 
 /* A thread stopped by itself, to wait or at its end, and not for want of a CPU. */
 struct made_stop {
-    uint64_t at_ns;
+    uint64_t at_ns, lasts_ns; /* UINT64_MAX: it ended */
     uint32_t lane;
 };
 
@@ -117,5 +121,19 @@ static inline const struct recording_process *lane_process(const struct making *
 {
     return &m->r->processes.at[m->lanes.at[lane].process];
 }
+
+/* Whether a time ended a wait: for calls that wait for threads or until then, an interrupt shows.
+ */
+static inline bool wait_is_timed(const struct made_wait *w)
+{
+    return w->kind == WAIT_TIMER || (w->woken == RECORDING_WAKER_INTERRUPT &&
+                                     (w->kind == WAIT_THREAD || w->kind == WAIT_POLL));
+}
+
+/* Whether the process has another thread during the wait. */
+bool wait_has_others(const struct making *m, const struct made_wait *w);
+
+/* Finds which waits go on in the next one, and which threads did what others polled for. */
+void schedule_find_polled(struct making *m);
 
 #endif

@@ -127,45 +127,30 @@ enum wait_kind schedule_wait_kind(const struct recording *r, uint32_t node)
     static const char *const CHILD[] = {"wait4", "waitid", "waitpid", "vfork", NULL};
     static const char *const THREAD[] = {"futex", "futex_time64", "futex_wait", "futex_waitv",
                                          NULL};
-    static const char *const POLL[] = {
-        "poll",       "ppoll",           "ppoll_time64", "select",      "pselect6",
-        "_newselect", "pselect6_time64", "epoll_wait",   "epoll_pwait", "epoll_pwait2",
-        NULL};
-    static const char *const PEER[] = {"read",
-                                       "write",
-                                       "readv",
-                                       "writev",
-                                       "recvfrom",
-                                       "recvmsg",
-                                       "recvmmsg",
-                                       "sendto",
-                                       "sendmsg",
-                                       "sendmmsg",
-                                       "accept",
-                                       "accept4",
-                                       "connect",
-                                       "rt_sigsuspend",
-                                       "pause",
-                                       "sigsuspend",
+    static const char *const POLL[] = {"poll",
+                                       "ppoll",
+                                       "ppoll_time64",
+                                       "select",
+                                       "pselect6",
+                                       "_newselect",
+                                       "pselect6_time64",
+                                       "epoll_wait",
+                                       "epoll_pwait",
+                                       "epoll_pwait2",
                                        "rt_sigtimedwait",
                                        "rt_sigtimedwait_time64",
-                                       "splice",
-                                       "tee",
-                                       "sendfile",
-                                       "msgrcv",
-                                       "msgsnd",
-                                       "semop",
                                        "semtimedop",
                                        "semtimedop_time64",
-                                       "flock",
                                        "mq_timedsend",
                                        "mq_timedreceive",
-                                       "io_uring_enter",
                                        "io_getevents",
                                        "io_pgetevents",
-                                       "ioctl",
-                                       "fcntl",
                                        NULL};
+    static const char *const PEER[] = {
+        "read",   "write",      "readv",          "writev", "recvfrom", "recvmsg", "recvmmsg",
+        "sendto", "sendmsg",    "sendmmsg",       "accept", "accept4",  "connect", "rt_sigsuspend",
+        "pause",  "sigsuspend", "splice",         "tee",    "sendfile", "msgrcv",  "msgsnd",
+        "semop",  "flock",      "io_uring_enter", "ioctl",  "fcntl",    NULL};
     /* Files, memory, programs: the kernel and its devices do that, and take as long for it. */
     static const char *const DEVICE[] = {"pread64",    "pwrite64",   "preadv",    "pwritev",
                                          "preadv2",    "pwritev2",   "open",      "openat",
@@ -211,4 +196,17 @@ enum wait_kind schedule_wait_kind(const struct recording *r, uint32_t node)
     if (wait_is_one_of(name, PEER))
         return WAIT_PEER;
     return wait_is_one_of(name, DEVICE) ? WAIT_DEVICE : WAIT_OTHER;
+}
+
+bool wait_has_others(const struct making *m, const struct made_wait *w)
+{
+    uint32_t pid = lane_process(m, w->lane)->pid;
+    size_t at = PARTITION_POINT(m->lanes.len, k,
+                                lane_process(m, m->by_process[k])->pid < pid ||
+                                    (lane_process(m, m->by_process[k])->pid == pid &&
+                                     m->lanes.at[m->by_process[k]].end_ns <= w->from_ns));
+    for (; at < m->lanes.len && lane_process(m, m->by_process[at])->pid == pid; at++)
+        if (m->by_process[at] != w->lane && m->lanes.at[m->by_process[at]].start_ns < w->to_ns)
+            return true;
+    return false;
 }

@@ -239,17 +239,14 @@ static void space_functions_of_file(struct gathering *g, uint32_t object)
 
 /* --- functions of other objects -------------------------------------------------------------- */
 
-static bool space_is_behind(const struct recording_symbol *s, uint32_t object, uint64_t address)
-{
-    return s->object > object || (s->object == object && s->start > address);
-}
-
 /* The symbol that the recording itself has for an address, or NULL: of generated code, the vdso,
  * and system calls by number. */
 static const char *space_symbol_at(const struct recording *r, uint32_t object, uint64_t address)
 {
     size_t behind =
-        PARTITION_POINT(r->symbols.len, i, !space_is_behind(&r->symbols.at[i], object, address));
+        PARTITION_POINT(r->symbols.len, i,
+                        r->symbols.at[i].object < object || (r->symbols.at[i].object == object &&
+                                                             r->symbols.at[i].start <= address));
     const struct recording_symbol *s = behind ? &r->symbols.at[behind - 1] : NULL;
     bool is_in = s && s->object == object && (!s->size || address - s->start < s->size);
     return is_in ? s->name : NULL;
