@@ -19,6 +19,8 @@
  * A change is NAME=2x, NAME=50% or NAME=0: names of functions may have `=` in them, so the last one
  * counts. */
 #include "cli/cli.h"
+
+#include "base/path.h"
 #include "profile/analysis/recording/schedule.h"
 
 #include <math.h>
@@ -115,6 +117,23 @@ static bool change_factor(const char *text, double *factor)
     return true;
 }
 
+/* The code of a program, and with it all that it calls: for a name that no function has. */
+static bool change_mark_program(struct session *s, const char *name, uint32_t bit, uint32_t *bits)
+{
+    struct object *const *objects = session_objects(s);
+    bool is_found = false;
+    for (uint32_t i = 0; i < s->functions.len; i++) {
+        const struct function *f = &s->functions.at[i];
+        const char *path =
+            function_has_code(f) && objects[f->object] ? object_path(objects[f->object]) : NULL;
+        if (!path || strcmp(path_base_name(path), name) != 0)
+            continue;
+        bits[i] |= UINT32_C(1) << bit;
+        is_found = true;
+    }
+    return is_found;
+}
+
 /* Functions of a change, as bits of each function. */
 static bool change_mark(struct session *s, char *text, uint32_t bit, uint32_t *bits,
                         struct what_if_change *change, struct err *e)
@@ -130,7 +149,10 @@ static bool change_mark(struct session *s, char *text, uint32_t bit, uint32_t *b
     for (size_t i = 0; i < found.all.len; i++)
         bits[found.all.at[i]] |= UINT32_C(1) << bit;
     vec_free(&found.all);
-    return ok;
+    if (ok || !change_mark_program(s, name, bit, bits))
+        return ok;
+    *e = (struct err){0};
+    return true;
 }
 
 /* By how much a sample of each node gets less, 0 to 1, and what changes are about. A function that
@@ -253,7 +275,8 @@ static const struct option_row PATH_OPTIONS[] = {
      FILLS(struct path_request, view.rules.limit)},
     {0, "steps", NULL, "show each step of the path, too", FILLS(struct path_request, has_steps)},
     {0, "if", "NAME=2x",
-     "predict the wall time if a function took less: NAME=2x, NAME=50% or NAME=0 (may be repeated)",
+     "predict the wall time if a function, or a program, took less: NAME=2x, NAME=50% or NAME=0 "
+     "(may be repeated)",
      FILLS(struct path_request, changes)},
     {0, "self", NULL, "with --if: only what functions do themselves, not what they call",
      FILLS(struct path_request, is_self)},

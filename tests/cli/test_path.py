@@ -694,7 +694,10 @@ class WhatIf(Job):
         self.assertAlmostEqual(sum(self.what_if("work=50%", "fact=0")[1]) / 2, 0.5)
         self.assertAlmostEqual(sum(self.what_if("work=50%", "main=2x")[1]) / 2, 0.55)    # of 0.2 + 0.3 s half
         self.assertAlmostEqual(sum(self.what_if("main=0", options=["--self"])[1]) / 2, 1)
+        # What no function is called is a program: its code, and all that it calls.
+        self.assertEqual(self.what_if(f"{DEMO.name}=2x")[1], self.what_if("main=2x")[1])
         text = self.text("path", "r", "--if", "work=2x")
+        self.assertTrue(text.startswith("wall time 1.000 s -> 0."), text)
         self.assertIn("work=2x: 0.400 s of CPU time become 0.200 s", text)
         self.assertRegex(text, r"wall time 1\.000 s -> 0\.7\d+ to 0\.8\d+ s")
 

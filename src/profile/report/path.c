@@ -540,10 +540,12 @@ static void what_if_open(struct out *out, const struct what_if *t)
                      : ".\n");
 }
 
-/* The changes, both resulting times, and the meaning of the bounds. */
+/* Both resulting times, the changes, and the meaning of the bounds. */
 void what_if_text(struct out *out, const struct report_input *in)
 {
     const struct what_if *t = in->what_if;
+    what_if_range(out, "wall time", t->wall_ns, t->soonest_ns, t->latest_ns);
+    what_if_range(out, "CPU time ", t->cpu_ns, t->cpu_low_ns, t->cpu_high_ns);
     text_files(out, t->summary);
     for (size_t i = 0; i < t->len; i++) {
         out_str(out, i ? "         " : "If       ");
@@ -551,9 +553,6 @@ void what_if_text(struct out *out, const struct report_input *in)
         out_printf(out, ": %.3f s of CPU time become %.3f s\n", t->changes[i].cpu_ns / 1e9,
                    t->changes[i].cpu_ns * t->changes[i].factor / 1e9);
     }
-    out_char(out, '\n');
-    what_if_range(out, "CPU time ", t->cpu_ns, t->cpu_low_ns, t->cpu_high_ns);
-    what_if_range(out, "wall time", t->wall_ns, t->soonest_ns, t->latest_ns);
     out_char(out, '\n');
     what_if_open(out, t);
     if (t->is_one_thread && !what_if_is_open(t))
