@@ -48,7 +48,7 @@ function nameForms(name, gap) {
         forms.push(rest); /* the object; what the colour says */
     if (name[0] === "[" || !/::|[(<]/.test(name))
         return forms;
-    rest = withoutArguments(name);
+    rest = withoutArguments(name).replace(/::(::)+/g, "::").replace(/(.)::$/, "$1"); /* of Rust's `::<T>` and `::<impl [T]>::` */
     if (rest !== name)
         forms.push(rest);
     while ((next = nextComponent(rest))) {

@@ -67,9 +67,9 @@ function functionFacts(fn) {
         ["Linkage name", f.linkage[fn] ? shortened(f.linkage[fn]) : ""],
         ["Object", objectName(fn)],
         ["Source", placeLink(fn)],
-        ["Self", s.has_samples ? `${percentText(share(f.self[fn]))}, ${amountText(f.self[fn])}, ${samplesText(f.self[fn])} samples` +
-            ` (95${NARROW}%: ${percentText(f.low[fn])} to ${percentText(f.high[fn])})` : ""],
-        ["Total", s.has_samples ? `${percentText(share(f.total[fn]))}, ${amountText(f.total[fn])}` : ""],
+        ["Self", s.has_samples ? `${sentenceFigure(percentText(share(f.self[fn]), selfError(fn)))}, ${sentenceFigure(amountText(f.self[fn], selfError(fn)))}, ${samplesText(f.self[fn])} samples` +
+            ` (95${NARROW}%: ${sentenceFigure(percentText(f.low[fn], selfError(fn)))} to ${sentenceFigure(percentText(f.high[fn], selfError(fn)))})` : ""],
+        ["Total", s.has_samples ? `${sentenceFigure(percentText(share(f.total[fn]), f.off[fn]))}, ${sentenceFigure(amountText(f.total[fn], f.off[fn]))}` : ""],
         ...s.others.map((other, k) => [plain(other.name), `self ${percentText(otherShare(k, "self", fn))}` +
             (f.others[k].total.length ? `, total ${percentText(otherShare(k, "total", fn))}` : "")]),
         ["Calls", Number(s.calls) && Number(f.calls[fn]) ? countText(f.calls[fn]) + (Number(f.recursive[fn]) ? `, ${countText(f.recursive[fn])} of them by itself` : "") : ""],

@@ -7,7 +7,7 @@
  * several layers pass through places of their own. A label that has no room is left out: the tip of
  * its edge says the same. */
 
-const GRAPH = { wide: 170, high: 40, across: 22, between: 34, inner: 26, most: 300, enough: [[25, 8], [20, 8], [16, 8], [12, 8], [12, 4], [12, 0]], more: 15, above: 5, rounds: 8, cycle: 30, readable: 0.6,
+const GRAPH = { wide: 170, high: 40, across: 22, between: 34, inner: 26, most: 300, enough: [[25, 8], [20, 8], [16, 8], [12, 8], [12, 4], [12, 0]], more: 15, above: 12, rounds: 8, cycle: 30, readable: 0.6,
     recognizable: 0.3, legible: 0.85, atOnce: 150, leastEdge: 0.002 };
 
 function callsMade() {
@@ -402,7 +402,7 @@ function nameWithin(name, letters) {
 function functionShape(fn, part, left, top) {
     const f = page.functions, own = page.summary.has_samples ? share(f.self[fn]) : 0, x = left + part.x, y = top + part.y;
     const figures = page.summary.has_samples
-        ? `${percentText(share(f.total[fn]))}, self ${percentText(own)}` : counted(f.calls[fn], "call");
+        ? sentenceFigure(`${percentText(share(f.total[fn]), f.off[fn])}, self ${percentText(own, selfError(fn))}`) : counted(f.calls[fn], "call");
     const rectangle = kind => shape("rect", { x, y, width: part.wide, height: part.high, rx: 5, class: kind });
     const text = (dy, size, kind, words) => {
         const made = shape("text", { x: x + 8 * part.size, y: y + dy * part.size, class: kind }, words);
@@ -505,7 +505,7 @@ function edgeShape(edge, taken, curves, heavy) {
     const path = [...ways].reverse().reduce((d, [x, y, u, v]) => `${d} C${x} ${(y + v) / 2} ${u} ${(y + v) / 2} ${u} ${v}`,
         `M${ways[ways.length - 1][0]} ${ways[ways.length - 1][1]}`);
     const part = share(call.time), line = edgeLine(path, part, call.pairs.some(pair => heavy.has(pair)), call.texts);
-    const figure = page.summary.has_samples && part > 0 ? percentText(part) : countText(call.count);
+    const figure = page.summary.has_samples && part > 0 ? sentenceFigure(percentText(part, errorOf(call.time))) : countText(call.count);
     const label = call.via ? `${figure}, by ${call.via.length} more` : figure;
     if (call.via)
         line.classList.add("via");

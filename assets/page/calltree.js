@@ -156,9 +156,10 @@ class CallTree {
         const { tree } = this, node = row => this.rows[row];
         return [
             { id: "total%", title: "total %", number: true, key: row => row, cell: row => element("span", { class: "heat" },
-                percentText(share(tree.total[node(row)])), bar(share(tree.total[node(row)]))) },
-            { id: "total", title: "total", number: true, key: row => row, cell: row => amountText(tree.total[node(row)]) },
-            { id: "self", title: "self", number: true, key: row => row, cell: row => tree.self[node(row)] > 0 ? amountText(tree.self[node(row)]) : "" },
+                percentText(share(tree.total[node(row)]), errorOf(tree.total[node(row)])), bar(share(tree.total[node(row)]))) },
+            { id: "total", title: "total", number: true, key: row => row, cell: row => amountText(tree.total[node(row)], errorOf(tree.total[node(row)])) },
+            { id: "self", title: "self", number: true, key: row => row, cell: row => tree.self[node(row)] > 0
+                ? amountText(tree.self[node(row)], errorOf(tree.self[node(row)])) : "" },
             { id: "name", title: "function", key: row => row, cell: row => this.name(row) },
         ];
     }
@@ -210,7 +211,7 @@ function showTree(main, parameters) {
         if (isByReader)
             select(fn);
         panel.replaceChildren(functionPanel(fn, element("p", {},
-            `Here: ${percentText(share(tree.total[node]))}, ${amountText(tree.total[node])}; self ${amountText(tree.self[node])}`)));
+            `Here: ${figuresText(tree.total[node], tree.self[node])}`)));
     });
     main.append(element("div", { class: "tools" },
         selectOf("from", [["", "callers to callees"], ["callers", "functions to their callers"]], parameters.way || "", set("way")),

@@ -254,8 +254,7 @@ class Flame {
             return node ? `${this.nameOf(node)}: ${this.lengthText(node)} from ${this.startOf(node).toFixed(3)} s on` : this.nameOf(node);
         const way = !tree.estimate ? "" : tree.estimate[node]
             ? "; an estimate: the model of the call graph splits time by calls" : "; no other way leads here";
-        return `${this.nameOf(node)}: ${percentText(share(tree.total[node]))}, ${amountText(tree.total[node])}` +
-            `; self ${amountText(tree.self[node])}${node ? way : ""}`;
+        return `${this.nameOf(node)}: ${figuresText(tree.total[node], tree.self[node])}${node ? way : ""}`;
     }
 
     /* What was measured; and where that is less than the steps of time that it was seen in, these, too. */

@@ -13,23 +13,37 @@ function counted(count, word) {
     return `${countText(count)} ${word}${Number(count) === 1 ? "" : "s"}`;
 }
 
-function percentText(part) {
-    return `${(100 * part).toFixed(2)}${NARROW}%`;
+/* A figure without the digits that its error makes unsure, as on the terminal (text_known()): of an error's first two digits both
+ * count up to 35, else the first. Blanks as wide as digits stand for the others, so that points stand below each other. */
+const FIGURE = "\u2007", POINT = "\u2008"; /* blanks of their widths */
+function knownText(value, error, most, unit = "") {
+    let decimals = 0;
+    for (let left = error > 0 ? error : 0; decimals < most && left < 3.55; left *= 10)
+        decimals++;
+    return value.toFixed(decimals) + unit + (decimals || !most ? "" : POINT) + FIGURE.repeat(most - decimals);
+}
+
+/* Outside of a column. */
+const sentenceFigure = text => text.replace(/[\u2007\u2008]/g, "");
+
+/* `error`: as a share, too; none: all digits are known, as those of 100 % are. A share has one decimal at least. */
+function percentText(part, error) {
+    return knownText(100 * part, part > 1 - 1e-6 ? 0 : Math.min(100 * (error || 0), 3.5), 2, `${NARROW}%`);
 }
 
 function samplesText(samples) {
-    return Number.isInteger(samples) ? countText(samples) : samples.toFixed(2);
+    return Number.isInteger(samples) || samples >= 100 ? countText(Math.round(samples)) : samples.toFixed(2);
 }
 
-/* Samples in the unit they measure; in samples where that is not known. */
-function amountText(samples) {
+/* Samples in the unit they measure; in samples where that is not known. `error`: as a share of all. */
+function amountText(samples, error) {
     const s = page.summary;
     if (!(s.rate > 0))
         return `${samplesText(samples)} samples`;
     const amount = samples / s.rate;
     if (s.abbreviation !== "s")
         return `${amount.toPrecision(4)} ${s.dimension}`;
-    return `${amount.toFixed(s.decimals)} s`;
+    return knownText(amount, (error || 0) * s.samples / s.rate, s.decimals, " s");
 }
 
 /* A percentage that never says 100 or 0 of what is not quite so. */

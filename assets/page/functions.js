@@ -1,20 +1,23 @@
 /* functions.js: the flat profile as a table to sort, search and filter. */
 
+/* Half of the interval of self time, as a share; of total time it is a column of its own. */
+const selfError = i => (page.functions.high[i] - page.functions.low[i]) / 2;
+
 const FUNCTION_COLUMNS = [
     { id: "self", title: "self %", number: true, key: i => page.functions.self[i],
-        cell: i => element("span", { class: "heat" }, percentText(share(page.functions.self[i])),
+        cell: i => element("span", { class: "heat" }, percentText(share(page.functions.self[i]), selfError(i)),
             bar(share(page.functions.self[i]))) },
     { id: "certainty", title: "±", number: true, hint: "half of the 95 % confidence interval, in points",
         key: i => page.functions.high[i] - page.functions.low[i],
-        cell: i => (50 * (page.functions.high[i] - page.functions.low[i])).toFixed(2) },
+        cell: i => knownText(100 * selfError(i), Math.min(100 * selfError(i), 3.5), 2) },
     { id: "samples", title: "samples", number: true, key: i => page.functions.self[i],
         cell: i => samplesText(page.functions.self[i]) },
     { id: "time", title: "self", number: true, key: i => page.functions.self[i],
-        cell: i => amountText(page.functions.self[i]) },
+        cell: i => amountText(page.functions.self[i], selfError(i)) },
     { id: "total%", title: "total %", number: true, key: i => page.functions.total[i],
-        cell: i => percentText(share(page.functions.total[i])) },
+        cell: i => percentText(share(page.functions.total[i]), page.functions.off[i]) },
     { id: "total", title: "total", number: true, key: i => page.functions.total[i],
-        cell: i => amountText(page.functions.total[i]) },
+        cell: i => amountText(page.functions.total[i], page.functions.off[i]) },
     { id: "calls", title: "calls", number: true, key: i => Number(page.functions.calls[i]),
         cell: i => callsText(i) },
     { id: "each", title: "self/call", number: true,

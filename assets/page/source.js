@@ -121,13 +121,13 @@ class SourceView {
         const add = (kind, text, title, bars) =>
             cells.push(element("span", { class: `cell ${kind}`, role: "cell", title }, text, bars));
         if (this.hasTime) {
-            add("time heat", line && line.self > 0 ? percentText(shareOfWhole(line.self)) : "", undefined,
+            add("time heat", line && line.self > 0 ? percentText(shareOfWhole(line.self), errorOf(line.self)) : "", undefined,
                 line && line.self > 0 ? bar(line.self / this.hottest) : null);
-            add("time", line && line.self > 0 ? amountText(line.self) : "", line && line.self > 0 ? `${samplesText(line.self)} samples` : undefined);
+            add("time", line && line.self > 0 ? amountText(line.self, errorOf(line.self)) : "", line && line.self > 0 ? `${samplesText(line.self)} samples` : undefined);
         }
         if (this.hasTotals) {
-            add("time total", line && line.total > 0 ? percentText(shareOfWhole(line.total)) : "");
-            add("time", line && line.total > 0 ? amountText(line.total) : "", line && line.total > 0 ? `${samplesText(line.total)} samples, calls made there included` : undefined);
+            add("time total", line && line.total > 0 ? percentText(shareOfWhole(line.total), errorOf(line.total)) : "");
+            add("time", line && line.total > 0 ? amountText(line.total, errorOf(line.total)) : "", line && line.total > 0 ? `${samplesText(line.total)} samples, calls made there included` : undefined);
         }
         if (this.comparesTime)
             cells.push(deltaCell(line));

@@ -62,8 +62,8 @@ function hottest() {
         : [...f.calls.keys()].filter(i => Number(f.calls[i]) > 0)
             .sort((l, r) => Number(f.calls[r]) - Number(f.calls[l]) || l - r).slice(0, FEW);
     const calls = i => hasCalls ? [callsText(i)] : [];
-    const times = i => hasTime ? [element("span", { class: "heat wide" }, percentText(share(f.self[i])), bar(share(f.self[i]) / (share(f.self[first[0]]) || 1))),
-        amountText(f.self[i]), percentText(share(f.total[i]))] : [];
+    const times = i => hasTime ? [element("span", { class: "heat wide" }, percentText(share(f.self[i]), selfError(i)), bar(share(f.self[i]) / (share(f.self[first[0]]) || 1))),
+        amountText(f.self[i], selfError(i)), percentText(share(f.total[i]), f.off[i])] : [];
     const titles = [...(hasTime ? ["self", "self time", "total"] : []), ...(hasCalls ? ["calls"] : []), "function"];
     return first.length ? smallTable(hasTime ? "Hottest functions" : "Functions called most", titles,
         first.map(i => [...times(i), ...calls(i), functionLink(i)]), titles.length - 1) : null;

@@ -119,6 +119,19 @@ function intervalOf(hits, samples) {
     return [Math.max(0, middle - half), Math.min(1, middle + half)];
 }
 
+/* Half of the interval of so many samples, as a share: by their number alone. */
+function errorOf(samples) {
+    const s = page.summary, worth = s.effective && s.samples > 0 ? s.effective / s.samples : 1;
+    const [low, high] = intervalOf(Math.max(0, Math.min(samples, s.samples)) * worth, s.samples * worth);
+    return (high - low) / 2;
+}
+
+/* "41.7 %, 0.79 s; self 0.793 s" */
+function figuresText(total, self) {
+    const off = errorOf(total);
+    return sentenceFigure(`${percentText(share(total), off)}, ${amountText(total, off)}; self ${amountText(self, errorOf(self))}`);
+}
+
 /* Arcs of the whole with the times of the part; those that are not on its stacks have none. */
 function arcsOfWindow(measured) {
     const arcs = wholeProfile.arcs, len = page.functions.name.length;
@@ -149,7 +162,8 @@ function applyWindow(parameters) {
     const measured = measureWindow(wholeTree), samples = wholeTree.total[0];
     const worth = page.summary.effective ? page.summary.effective / page.summary.samples : 1;
     const intervals = Array.from(measured.self, hits => intervalOf(hits * worth, samples * worth));
-    page.functions = { ...page.functions, self: Array.from(measured.self), total: Array.from(measured.total),
+    const off = Array.from(measured.total, hits => intervalOf(hits * worth, samples * worth)).map(([low, high]) => (high - low) / 2);
+    page.functions = { ...page.functions, self: Array.from(measured.self), total: Array.from(measured.total), off,
         low: intervals.map(i => i[0]), high: intervals.map(i => i[1]) };
     page.arcs = arcsOfWindow(measured);
     page.summary = { ...page.summary, samples, effective: samples * worth, unattributed: 0 };

@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,8 +259,19 @@ static void profile_place_data(struct json *j, const struct page_rows *r,
     arena_deinit(&scratch);
 }
 
+/* In few digits, which are enough to say which of the total's are known. */
+static double page_total_half(const struct page_rows *r, const struct flat_row *row)
+{
+    const double digits = 1e5;
+    const struct summary *s = r->profile->summary;
+    struct interval i = s->stacks ? summary_total_interval(s, row->function, row->total)
+                                  : summary_interval(s, fmax(row->total, 0));
+    return round(interval_half(i) * digits) / digits;
+}
+
 /* Columns of names, kinds and places have a cell for every row; those of figures only for the
- * measured rows. "low" and "high" are the ends of the confidence interval of "self", in samples. */
+ * measured rows. "low" and "high" are the ends of the confidence interval of "self", as shares, and
+ * "off" is half of that of "total". */
 static void profile_functions_data(struct json *j, const struct page_rows *r,
                                    struct measured_sources *files)
 {
@@ -308,6 +320,7 @@ static void profile_functions_data(struct json *j, const struct page_rows *r,
     }
     COLUMN(j, "low", r->measured, column_samples(j, r->all.at[i].flat->interval.low));
     COLUMN(j, "high", r->measured, column_samples(j, r->all.at[i].flat->interval.high));
+    COLUMN(j, "off", r->measured, column_samples(j, page_total_half(r, r->all.at[i].flat)));
     COLUMN(j, "calls", r->measured, column_count(j, r->all.at[i].flat->calls));
     COLUMN(j, "recursive", r->measured, column_count(j, r->all.at[i].flat->recursive_calls));
     JSON_ITEMS(j, "cycle", i, r->all.len) {
