@@ -64,9 +64,10 @@ uint64_t profile_full_bins(const struct profile *p)
     uint64_t full = p->full_bins;
     for (size_t i = 0; !p->is_merged && i < p->histograms.len; i++) {
         const struct histogram *h = &p->histograms.at[i];
+        const uint16_t *counts = h->width == sizeof *counts ? h->counters : NULL;
         uint64_t bins = 0;
-        for (uint32_t k = 0; h->width == 2 && k < h->bins; k++)
-            bins += histogram_get(h, k) == UINT16_MAX;
+        for (uint32_t k = 0; counts && k < h->bins; k++) /* the compiler takes several at once */
+            bins += counts[k] == UINT16_MAX;
         full += bins && !profile_repeats(p, i) ? bins : 0;
     }
     return full;
