@@ -115,6 +115,7 @@ function nameFunctions() {
 }
 
 function takeProfile(profile) {
+    profile.paths.parent = Int32Array.from(profile.paths.up, (up, i) => i - up);
     page.profile = profile;
     page.summary = profile.summary;
     page.functions = profile.functions;

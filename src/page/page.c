@@ -199,10 +199,26 @@ static void page_main_text(struct page *p, struct out *text)
     json_end(&j);
 }
 
-/* Threads take sources in turn: each has a block of its own. */
-static void page_make_source_block(size_t i, void *context)
+/* Blocks beside those of sources; the largest first. */
+enum { MAIN_BLOCK, CALLS_BLOCK, COVERED_BLOCK, OTHER_BLOCKS };
+
+/* Threads take blocks in turn. The text of the calls is made here: it asks for no name. */
+static void page_make_block(size_t i, void *context)
 {
     struct page *p = context;
+    if (i == MAIN_BLOCK)
+        block_pack(&p->main_block);
+    if (i == CALLS_BLOCK && p->in->profile) {
+        struct json j = {.out = &p->calls_block, .is_compact = true};
+        out_init(&p->calls_block, -1);
+        calls_data(&j, &p->rows);
+        block_pack(&p->calls_block);
+    }
+    if (i == COVERED_BLOCK && p->in->coverage)
+        block_pack(&p->covered_block);
+    if (i < OTHER_BLOCKS)
+        return;
+    i -= OTHER_BLOCKS;
     out_init(&p->source_blocks[i], -1);
     source_block(&p->source_blocks[i], &p->sources, (uint32_t)i);
     block_pack(&p->source_blocks[i]);
@@ -235,22 +251,14 @@ struct page *page_new(const struct page_input *in, struct progress *progress)
     line_details_make(&p->details, in, p->sources.rows, &p->files);
     out_init(&p->main_block, -1);
     page_main_text(p, &p->main_block);
-    block_pack(&p->main_block);
-    if (in->profile) {
-        struct json j = {.out = &p->calls_block, .is_compact = true};
-        out_init(&p->calls_block, -1);
-        calls_data(&j, &p->rows);
-        block_pack(&p->calls_block);
-    }
     if (in->coverage) {
         struct json j = {.out = &p->covered_block, .is_compact = true};
         out_init(&p->covered_block, -1);
         covered_functions_data(&j, in->coverage->result, &p->files);
-        block_pack(&p->covered_block);
     }
     p->source_blocks = ARENA_NEW(&p->files.arena, struct out, p->files.all.len);
     progress_phase(progress, "writing sources", p->files.all.len);
-    parallel_for(p->files.all.len, 0, page_make_source_block, p);
+    parallel_for(OTHER_BLOCKS + p->files.all.len, 0, page_make_block, p);
     return p;
 }
 

@@ -472,7 +472,8 @@ static void timeline_data(struct json *j, const struct page_rows *r)
 /* --- all of it -------------------------------------------------------------------------------- */
 
 /* "paths" is a tree in columns: row 0 is the root, without a function, and parents come before
- * their children. "estimate" exists for modelled paths alone. */
+ * their children, "up" rows further up: a number of one digit mostly, which packs four times as
+ * well as the parent's. "estimate" exists for modelled paths alone. */
 void profile_data(struct json *j, const struct page_rows *r, struct measured_sources *files)
 {
     profile_summary_data(j, r->profile);
@@ -499,13 +500,13 @@ void profile_data(struct json *j, const struct page_rows *r, struct measured_sou
     json_end(j);
     json_key(j, "paths"), json_begin(j, '{');
     if (r->has_stacks) {
-        COLUMN(j, "parent", r->tree.len, json_u64(j, r->tree.nodes[i].parent));
+        COLUMN(j, "up", r->tree.len, json_u64(j, i - r->tree.nodes[i].parent));
         COLUMN(j, "function", r->tree.len,
                column_index(j, i ? r->of[r->tree.nodes[i].function] : UINT32_MAX));
         COLUMN(j, "self", r->tree.len, column_samples(j, r->tree.nodes[i].self));
     } else {
         const struct model_paths *m = &r->model;
-        COLUMN(j, "parent", m->frames.len, json_u64(j, m->frames.at[i].parent));
+        COLUMN(j, "up", m->frames.len, json_u64(j, i - m->frames.at[i].parent));
         COLUMN(j, "function", m->frames.len,
                column_index(j, i ? page_row_of_node(r, m->frames.at[i].node) : UINT32_MAX));
         COLUMN(j, "self", m->frames.len, column_samples(j, m->frames.at[i].self));

@@ -294,8 +294,9 @@ class Page(unittest.TestCase):
         attributed = data["summary"]["samples"] - data["summary"]["unattributed"]
         self.assertAlmostEqual(sum(paths["self"]), attributed, places=6)
         self_of = {}
-        for i in range(1, len(paths["parent"])):
-            self.assertLess(paths["parent"][i], i)
+        self.assertEqual(paths["up"][0], 0)
+        for i in range(1, len(paths["up"])):
+            self.assertTrue(0 < paths["up"][i] <= i)
             self_of[paths["function"][i]] = self_of.get(paths["function"][i], 0) + paths["self"][i]
         for function, samples in self_of.items():
             self.assertAlmostEqual(samples, data["functions"]["self"][function], places=6)

@@ -134,8 +134,8 @@ def page_paths_are_the_tree(subject):
     subject.run("html", "-o", "x.html", "r.monarc")
     profile = page_blocks(subject.folder / "x.html")["data"]["profile"]
     paths, names, found, of = profile["paths"], profile["functions"]["name"], collections.Counter(), []
-    for parent, function, own in zip(paths["parent"], paths["function"], paths["self"]):
-        of.append((*of[parent], names[function]) if function >= 0 else ())
+    for up, function, own in zip(paths["up"], paths["function"], paths["self"]):
+        of.append((*of[len(of) - up], names[function]) if function >= 0 else ())
         if own:
             found[of[-1]] += own
     wanted, path = collections.Counter(), []

@@ -247,23 +247,32 @@ void named_frames_make(struct named_frames *out, const struct call_frames_input 
 
 struct merging {
     VEC(struct call_node) nodes;
-    struct map children; /* (node, function) -> node */
+    struct map children; /* (node, function) -> node, of nodes with more than FEW */
 };
 
-/* The child of a tree's node for a function, new or old.
- * The child of `parent` for a function, new or old. Children are linked newest first. */
+/* The child of a tree's node for a function, new or old. Children are linked newest first. Most
+ * nodes have few, which are looked at one by one. */
 static uint32_t child_of(struct merging *m, uint32_t parent, uint32_t function)
 {
-    bool is_new;
-    uint32_t fresh = (uint32_t)m->nodes.len;
-    uint32_t child = *map_at(&m->children, parent, function, fresh, &is_new);
-    if (!is_new)
-        return child;
+    enum { FEW = 8 };
+    uint32_t fresh = (uint32_t)m->nodes.len, first = m->nodes.at[parent].first_child;
+    uint32_t child = first, seen = 0;
+    for (; child && seen < FEW; child = m->nodes.at[child].next, seen++)
+        if (m->nodes.at[child].function == function)
+            return child;
+    if (seen == FEW) {
+        bool is_first = !child, is_new;
+        for (uint32_t k = first; is_first && k; k = m->nodes.at[k].next)
+            map_set(&m->children, parent, m->nodes.at[k].function, k);
+        child = *map_at(&m->children, parent, function, fresh, &is_new);
+        if (!is_new)
+            return child;
+    }
     vec_push(&m->nodes, (struct call_node){.parent = parent,
                                            .function = function,
                                            .next = m->nodes.at[parent].first_child});
     m->nodes.at[parent].first_child = fresh;
-    return child;
+    return fresh;
 }
 
 /* The node itself or the nearest one further out that is of `function`; 0: there is none. */
@@ -280,7 +289,6 @@ void call_tree_init_merged(struct call_tree *t, const struct recording *recordin
 {
     struct merging m = {0};
     size_t len = recording->nodes.len;
-    map_reserve(&m.children, len);
     vec_push(&m.nodes, (struct call_node){0});
     for (size_t i = 0; i < len; i++) {
         uint32_t place = frames->place[i], node = i ? merged[recording->nodes.at[i].parent] : 0;

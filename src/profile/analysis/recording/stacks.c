@@ -331,6 +331,7 @@ struct place {
     bool is_drawn;  /* the thread's periods are drawn all the time */
     bool is_placed; /* and there is an order of slices that it is in: then */
     uint32_t slice, from;
+    double one; /* the variance of one sample */
 };
 
 /* Books a row on a function, once. */
@@ -347,8 +348,8 @@ static void hits_add(struct hits *h, uint32_t function, const struct row *r, con
     of->row = at->row + 1;
     of->weight += r->weight;
     of->squares += r->squares;
-    double one = at->is_drawn ? order->slices[at->slice].square : r->squares / r->count;
-    h->one[function] = fmax(h->one[function], one);
+    if (h->one[function] < at->one)
+        h->one[function] = at->one;
     if (at->is_placed)
         order_add(order, &h->order[function], at->slice, at->from, r->count);
 }
@@ -555,6 +556,7 @@ static void strata_add(struct strata *t, uint32_t start, uint32_t end, uint32_t 
         for (uint32_t k = i; k < next; k++) {
             struct row row = strata_row(t, k);
             at.row = k;
+            at.one = at.is_drawn ? t->order.slices[*slice].square : row.squares / row.count;
             at.is_placed = at.is_drawn && strata_is_placed(t, k) &&
                            (t->order.slices[*slice].is_ordered || !t->order.has_windows);
             strata_add_row(t, &row, &at);
@@ -965,7 +967,7 @@ static void stacks_sort_calls(const struct walk *w, size_t functions, struct are
 void stacks_measure(struct stacks *t, const struct space *s, const struct functions *f,
                     const struct call_frames *frames, const double *weights, struct arena *a)
 {
-    enum { AHEAD = 8 }; /* nodes: about as long as memory takes */
+    enum { AHEAD = 8 }; /* nodes: about as long as memory takes, twice */
     struct arena scratch = {0};
     uint32_t nodes = (uint32_t)s->recording->nodes.len;
     uint32_t *order = ARENA_NEW(&scratch, uint32_t, nodes);
@@ -981,7 +983,13 @@ void stacks_measure(struct stacks *t, const struct space *s, const struct functi
     stacks_order(s->recording, order, end, &scratch);
     vec_push(&w.way, (struct frame){.end = nodes, .function = NO_FUNCTION, .samples = weights[0]});
     for (uint32_t at = 1; at < nodes; at++) {
-        uint32_t later = order[at + AHEAD < nodes ? at + AHEAD : at];
+        uint32_t soon = order[at + AHEAD < nodes ? at + AHEAD : at];
+        uint32_t later = order[at + 2 * AHEAD < nodes ? at + 2 * AHEAD : at];
+        const uint32_t *call =
+            map_find(&w.pairs, space_function_of(s, s->recording->nodes.at[soon].parent),
+                     space_function_of(s, soon));
+        if (call)
+            __builtin_prefetch(&w.calls.at[*call], 1);
         map_prefetch(&w.pairs, space_function_of(s, s->recording->nodes.at[later].parent),
                      space_function_of(s, later));
         stacks_visit(&w, at, order[at], end[order[at]], weights[order[at]]);
