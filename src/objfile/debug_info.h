@@ -301,6 +301,7 @@ struct unit {
     bool has_scopes, had_scopes;
     const char *sole_path; /* unit_sole_path() */
     bool has_sole_path;
+    bool has_inlining, may_inline; /* unit_may_inline() */
 };
 
 /* A stretch of code of a unit, as the index has it. */
@@ -349,6 +350,10 @@ const char *unit_sole_path(struct units *u, uint32_t unit, struct arena *a);
 
 /* The functions of a unit, read when they are not in memory. Valid until the next call likewise. */
 struct scopes *unit_scopes(struct units *u, uint32_t unit);
+
+/* Whether functions may be inlined in a unit, by its abbreviations alone: an entry of a kind that
+ * they do not have is nowhere in it. True of one that was split off. Found once a unit. */
+bool unit_may_inline(struct units *u, uint32_t unit);
 
 /* From now on, functions without code in `wanted` may be left out of those that are read; what was
  * read like that for others is forgotten. NULL: none are left out. */

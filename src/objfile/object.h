@@ -212,6 +212,10 @@ struct object_frame {
  * most `most`; 0 where nothing is known, not even a symbol. */
 size_t object_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most);
 
+/* False: object_frames() gives no more than one, as nothing is inlined in all of the unit. Reads no
+ * function of it. */
+bool object_may_inline(struct object *o, uint64_t address);
+
 /* The stretches of code [low, high) that entries of `.eh_frame` cover: functions, and pieces of
  * them that stand elsewhere, where no symbol distinguishes them either. Ascending and disjoint, as
  * long as the object. */

@@ -119,6 +119,17 @@ size_t object_frames(struct object *o, uint64_t address, struct object_frame *fr
     return len;
 }
 
+/* Of an excerpt no units are known. */
+bool object_may_inline(struct object *o, uint64_t address)
+{
+    struct line_table *table;
+    const struct line_row *row;
+    if (told_places(o))
+        return true;
+    uint32_t unit = units_find(units_of(o), address, &table, &row);
+    return unit != NO_UNIT && unit_may_inline(units_of(o), unit);
+}
+
 /* --- all code --------------------------------------------------------------------------------- */
 
 struct spans {

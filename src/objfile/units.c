@@ -368,6 +368,25 @@ struct scopes *unit_scopes(struct units *u, uint32_t unit)
     return &wanted->scopes;
 }
 
+bool unit_may_inline(struct units *u, uint32_t unit)
+{
+    struct unit *wanted = &u->units.at[unit];
+    struct split_skeleton skeleton;
+    if (wanted->has_inlining)
+        return wanted->may_inline;
+    wanted->has_inlining = true;
+    wanted->may_inline = wanted->die.cu && split_skeleton_read(&wanted->die, u, &skeleton);
+    size_t len;
+    for (Dwarf_Off at = 0; wanted->die.cu && !wanted->may_inline; at += len) {
+        Dwarf_Abbrev *abbreviation = dwarf_getabbrev(&wanted->die, at, &len);
+        if (abbreviation == DWARF_END_ABBREV)
+            break;
+        wanted->may_inline =
+            !abbreviation || dwarf_getabbrevtag(abbreviation) == DW_TAG_inlined_subroutine;
+    }
+    return wanted->may_inline;
+}
+
 /* What is read in part is not counted as read a second time when it is forgotten here: it happens
  * once a walk. If half of all code is wanted, little could be left out, and finding that some code
  * has no function would cost more. */

@@ -99,7 +99,9 @@ bool function_place(const struct functions *f, uint32_t function, struct object 
         return *line != 0;
     uint64_t address = function_link_address(f, function);
     bool is_known = object_line(o, address, file, line) && *line;
-    size_t depth = is_known ? object_frames(o, address, frames, MOST_FRAMES) : 0;
+    size_t depth = is_known && object_may_inline(o, address)
+                       ? object_frames(o, address, frames, MOST_FRAMES)
+                       : 0;
     if (depth > 1 && depth < MOST_FRAMES && frames[depth - 1].file) {
         *file = frames[depth - 1].file;
         *line = frames[depth - 1].line;
