@@ -123,8 +123,8 @@ bool function_program_place(const struct functions *f, uint32_t function,
 bool function_name_is_wait(const char *name)
 {
     static const char WAITING[] = "[waiting]"; /* and in which call */
-    return !strncmp(name, WAITING, sizeof WAITING - 1) || !strcmp(name, "[ready to run]") ||
-           !strcmp(name, "[stopped]");
+    return name[0] == '[' && (!strncmp(name, WAITING, sizeof WAITING - 1) ||
+                              !strcmp(name, "[ready to run]") || !strcmp(name, "[stopped]"));
 }
 
 /* The part of the rule that is about the file with the code. */

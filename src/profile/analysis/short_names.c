@@ -771,12 +771,14 @@ static bool short_split_script(const char *name, struct range *function, size_t 
 {
     static const char *const KINDS[] = {"JS:", "LazyCompile:", "Function:", "Script:", "Eval:"};
     static const char *const PLACES[] = {" /", " file:", " node:", " "};
-    size_t len = strlen(name), from = 0;
+    size_t from = 0;
     const char *path = NULL;
+    if (!strchr("JLFSE", name[0])) /* nearly all */
+        return false;
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS && !from; i++)
         if (!strncmp(name, KINDS[i], strlen(KINDS[i])))
             from = strlen(KINDS[i]);
-    if (!from || short_place(name, len) == len)
+    if (!from || !name[short_place(name, strlen(name))])
         return false;
     from += name[from] && strchr("*~^+", name[from]) != NULL;
     for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES && !path; i++)

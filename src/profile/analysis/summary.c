@@ -253,7 +253,9 @@ static bool is_profiler(const char *linkage_name)
         "__gnu_mcount_nc",  "__mcount_nc",       "mcount_internal",
         "__profil_counter", "__profil",          "__gprof_mcount",
     };
-    if (*linkage_name != '_' && *linkage_name != 'm')
+    bool may_be = *linkage_name == '_' ||
+                  (*linkage_name == 'm' && (linkage_name[1] == 'c' || linkage_name[1] == 'o'));
+    if (!may_be)
         return false; /* nearly all, and without a look at every name */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(linkage_name, names[i]))
