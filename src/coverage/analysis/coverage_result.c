@@ -122,10 +122,12 @@ static bool is_bare(struct bytes line)
 static uint32_t lines_of(struct bytes text)
 {
     size_t lines = 0;
-    for (size_t i = 0; i < text.len; i++)
-        lines += text.at[i] == '\n' ||
-                 (text.at[i] == '\r' && i + 1 < text.len && text.at[i + 1] != '\n');
-    lines += text.len && text.at[text.len - 1] != '\n';
+    const uint8_t *end = text.at + text.len, *at = text.at;
+    for (; at < end && (at = memchr(at, '\n', (size_t)(end - at))); at++)
+        lines++;
+    for (at = text.at; at < end && (at = memchr(at, '\r', (size_t)(end - at))); at++)
+        lines += at + 1 < end && at[1] != '\n';
+    lines += text.len && end[-1] != '\n';
     return lines < UINT32_MAX ? (uint32_t)lines : UINT32_MAX;
 }
 

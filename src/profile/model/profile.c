@@ -66,8 +66,13 @@ uint64_t profile_full_bins(const struct profile *p)
         const struct histogram *h = &p->histograms.at[i];
         const uint16_t *counts = h->width == sizeof *counts ? h->counters : NULL;
         uint64_t bins = 0;
-        for (uint32_t k = 0; counts && k < h->bins; k++) /* the compiler takes several at once */
-            bins += counts[k] == UINT16_MAX;
+        for (uint32_t k = 0; counts && k < h->bins;) {
+            uint32_t end = h->bins - k > UINT16_MAX ? k + UINT16_MAX : h->bins;
+            uint16_t some = 0; /* as narrow as the counts: the compiler takes eight at once */
+            for (; k < end; k++)
+                some += counts[k] == UINT16_MAX;
+            bins += some;
+        }
         full += bins && !profile_repeats(p, i) ? bins : 0;
     }
     return full;
