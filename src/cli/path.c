@@ -62,13 +62,15 @@ static bool path_report(struct session *s, const struct path_request *r, struct 
         return err_set(e, "%s: %s", s->folder, why.line);
     schedule_find_path(&schedule, &path, &s->arena);
     double *self = ARENA_NEW(&s->arena, double, s->functions.len);
+    double *waited = ARENA_NEW(&s->arena, double, s->functions.len);
     for (uint32_t node = 1; node < recording->nodes.len; node++) {
         const uint32_t *frames;
         /* A stretch's time is its innermost function's alone, so that none is in the column
          * twice. */
         size_t len = path.node_ns[node] > 0 ? frames_of(s, node, &frames) : 0;
         if (len)
-            self[frames[len - 1]] += path.node_ns[node];
+            (recording_is_wait(recording, node) ? waited : self)[frames[len - 1]] +=
+                path.node_ns[node];
     }
     double drawn_ns = 0, drawn = 0;
     for (size_t i = 0; i < recording->samples.len; i++) {
@@ -82,6 +84,7 @@ static bool path_report(struct session *s, const struct path_request *r, struct 
                                 .schedule = &schedule,
                                 .path = &path,
                                 .self_ns = self,
+                                .waited_ns = waited,
                                 .sample_ns = drawn > 0 ? drawn_ns / drawn : 0,
                                 .functions = s->functions.len,
                                 .limit = r->view.rules.limit,
@@ -134,6 +137,24 @@ static bool change_mark_program(struct session *s, const char *name, uint32_t bi
     return is_found;
 }
 
+/* The waits of a system call, with or without what stands before its name in tables: what it waits
+ * for a device or a time is its own time, though no CPU time. What others end stays as long as they
+ * take, whatever its factor. False: nobody waited in a call of that name. */
+static bool change_mark_waits(struct session *s, const char *name, uint32_t bit, uint32_t *bits)
+{
+    static const char BEFORE[] = "[waiting] ";
+    const char *call = strrchr(name, ' ') ? strrchr(name, ' ') + 1 : name;
+    bool is_found = false;
+    for (uint32_t i = 0; i < s->functions.len; i++) {
+        const char *own = names_get(&s->names, i);
+        if (strncmp(own, BEFORE, strlen(BEFORE)) != 0 || strcmp(own + strlen(BEFORE), call) != 0)
+            continue;
+        bits[i] |= UINT32_C(1) << bit;
+        is_found = true;
+    }
+    return is_found;
+}
+
 /* Functions of a change, as bits of each function. */
 static bool change_mark(struct session *s, char *text, uint32_t bit, uint32_t *bits,
                         struct what_if_change *change, struct err *e)
@@ -145,7 +166,9 @@ static bool change_mark(struct session *s, char *text, uint32_t bit, uint32_t *b
         return err_set(
             e, "option '--if' takes NAME=2x (twice as fast), NAME=50%% or NAME=0, not '%s'", text);
     char *name = arena_copy(&s->arena, text, (size_t)(value - text));
-    bool ok = functions_named(name, &s->names, s->program, &found, e);
+    bool waits = change_mark_waits(s, name, bit, bits);
+    struct err none = {0};
+    bool ok = functions_named(name, &s->names, s->program, &found, waits ? &none : e) || waits;
     for (size_t i = 0; i < found.all.len; i++)
         bits[found.all.at[i]] |= UINT32_C(1) << bit;
     vec_free(&found.all);
@@ -157,8 +180,9 @@ static bool change_mark(struct session *s, char *text, uint32_t bit, uint32_t *b
 
 /* By how much a sample of each node gets less, 0 to 1, and what changes are about. A function that
  * is on its own stack counts once; changes of functions that call each other both count. */
-static double *changes_of_nodes(const struct session *s, const uint32_t *bits, bool is_self,
-                                struct what_if *t, struct what_if_change *changes)
+static double *changes_of_nodes(const struct session *s, const struct schedule *schedule,
+                                const uint32_t *bits, bool is_self, struct what_if *t,
+                                struct what_if_change *changes)
 {
     struct session *session = (struct session *)s;
     const struct recording *r = &s->recorded.recording;
@@ -166,26 +190,36 @@ static double *changes_of_nodes(const struct session *s, const uint32_t *bits, b
     uint32_t *of_node = ARENA_NEW(&session->arena, uint32_t, r->nodes.len);
     double *weight = ARENA_NEW(&session->arena, double, r->nodes.len);
     for (size_t i = 0; i < r->samples.len; i++)
-        if (!r->samples.at[i].event && !recording_is_wait(r, r->samples.at[i].node))
+        if (!r->samples.at[i].event)
             weight[r->samples.at[i].node] += (double)r->samples.at[i].weight;
     for (uint32_t node = 1; node < r->nodes.len; node++) {
         const uint32_t *frames;
         size_t len = frames_of(s, node, &frames);
         /* Parents precede their children, so theirs is known. With --self a node has the changes of
-         * its innermost function alone. */
-        of_node[node] = is_self ? 0 : of_node[r->nodes.at[node].parent];
-        for (size_t i = is_self && len ? len - 1 : 0; i < len; i++)
+         * its innermost function alone, and so does a wait: what a function waits for is another
+         * one's. */
+        bool is_wait = recording_is_wait(r, node), is_innermost = is_self || is_wait;
+        of_node[node] = is_innermost ? 0 : of_node[r->nodes.at[node].parent];
+        for (size_t i = is_innermost && len ? len - 1 : 0; i < len; i++)
             of_node[node] |= bits[frames[i]];
         /* Two changes of one sample multiply: half of a half is a quarter. */
         double left = 1;
         for (size_t k = 0; k < t->len; k++)
             if (of_node[node] >> k & 1) {
                 left *= changes[k].factor;
-                changes[k].cpu_ns += weight[node];
+                changes[k].cpu_ns += is_wait ? 0 : weight[node];
             }
         saved[node] = 1 - left;
-        t->cpu_ns += weight[node];
-        t->new_cpu_ns += weight[node] * left;
+        t->cpu_ns += is_wait ? 0 : weight[node];
+        t->new_cpu_ns += is_wait ? 0 : weight[node] * left;
+    }
+    /* Of waits the graph has the lengths, not samples: those leave out what a thread was ready
+     * after the wait was over. The end of a wait is the next point of its lane. */
+    for (uint32_t i = 0; i + 1 < schedule->points_len; i++) {
+        const struct schedule_point *p = &schedule->points[i];
+        for (size_t k = 0; k < t->len && schedule_point_waits(p); k++)
+            if (of_node[p->node] >> k & 1)
+                changes[k].waited_ns += (double)(p[1].at_ns - p->at_ns);
     }
     return saved;
 }
@@ -245,7 +279,7 @@ static bool what_if_report(struct session *s, const struct path_request *r, stru
     for (uint32_t i = 0; i < t.len; i++)
         if (!change_mark(s, r->changes.at[i], i, bits, &changes[i], e))
             return false;
-    double *saved = changes_of_nodes(s, bits, r->is_self, &t, changes);
+    double *saved = changes_of_nodes(s, &schedule, bits, r->is_self, &t, changes);
     struct schedule_path path;
     schedule_find_path(&schedule, &path, &s->arena);
     t.has_waits = schedule.has_waits;

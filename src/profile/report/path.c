@@ -263,8 +263,8 @@ static void path_causes(struct out *out, const struct schedule_path *p)
          "starts and ends of processes and threads, which are exact"},
         {causes[SCHEDULE_RECORDED], "wake-up recorded by the kernel",
          "wake-ups recorded by the kernel"},
-        {causes[SCHEDULE_INFERRED], "wake-up by a thread that stopped just then",
-         "wake-ups by threads that stopped just then"},
+        {causes[SCHEDULE_INFERRED], "wake-up inferred from what another thread did just then",
+         "wake-ups inferred from what other threads did just then"},
         {causes[SCHEDULE_WOKEN], "wake-up by the only thread that ran",
          "wake-ups by the only thread that ran"},
         {causes[SCHEDULE_GUESSED], "by the likeliest of several", "by the likeliest of several"}};
@@ -342,26 +342,27 @@ static void path_threads(struct out *out, const struct path_report *t, int width
     out_prose_end(out);
 }
 
-/* The first ten functions that ran on the path. */
-static void path_functions(struct out *out, const struct report_input *in)
+/* The first ten functions that ran on the path, or the calls in which threads waited on it.
+ * `sample_ns`: what one sample stands for, which is how sure the times are; 0: they are exact. */
+static void path_functions(struct out *out, const struct report_input *in, const double *ns,
+                           double sample_ns, const char *head)
 {
-    /* Shares are of the CPU time on the path, so they add up to 100 % and are not those of
-     * 'monarc flat'. */
+    /* Shares are of the sum, so they add up to 100 % and are not those of 'monarc flat'. */
     enum { SHOWN = 10, BEFORE = 19 };
     const struct path_report *t = in->path;
-    uint32_t *order = path_order(t->functions, path_by_self, t->self_ns);
+    uint32_t *order = path_order(t->functions, path_by_self, ns);
     double all = 0;
     for (uint32_t i = 0; i < t->functions; i++)
-        all += t->self_ns[i];
+        all += ns[i];
     if (all > 0)
-        out_str(out, "\n on path   of CPU  function\n");
-    for (uint32_t i = 0; i < t->functions && i < SHOWN && t->self_ns[order[i]] >= all / 1000; i++) {
+        out_str(out, head);
+    for (uint32_t i = 0; i < t->functions && i < SHOWN && ns[order[i]] >= all / 1000; i++) {
         if (!(all > 0))
             break;
-        double share = t->self_ns[order[i]] / all, drawn = t->sample_ns / all;
+        double share = ns[order[i]] / all, drawn = sample_ns / all;
         double half =
             interval_half(share_interval_of(share, sqrt(share * fmax(1 - share, 0) * drawn)));
-        text_known(out, t->self_ns[order[i]] / 1e9, half * all / 1e9, 8, 3);
+        text_known(out, ns[order[i]] / 1e9, half * all / 1e9, 8, 3);
         out_char(out, ' ');
         text_known_share(out, share, half, 6, 1);
         out_str(out, " %  ");
@@ -402,7 +403,8 @@ void path_text(struct out *out, const struct report_input *in)
     const struct path_report *t = in->path;
     path_head(out, t);
     path_threads(out, t, in->style.width);
-    path_functions(out, in);
+    path_functions(out, in, t->self_ns, t->sample_ns, "\n on path   of CPU  function\n");
+    path_functions(out, in, t->waited_ns, 0, "\n on path of waits  in\n");
     if (t->has_steps)
         path_steps(out, t, in->style.width);
 }
@@ -435,6 +437,21 @@ static void path_json_threads(struct json *j, const struct path_report *t)
     free(order);
 }
 
+static void path_json_functions(struct json *j, const struct report_input *in, const char *key,
+                                const double *ns)
+{
+    uint32_t *order = path_order(in->path->functions, path_by_self, ns);
+    json_key(j, key), json_begin(j, '[');
+    for (uint32_t i = 0; i < in->path->functions && ns[order[i]] > 0; i++) {
+        json_begin(j, '{');
+        json_pair_function(j, in->names, order[i]);
+        json_pair_double(j, "path_time", ns[order[i]] / 1e9);
+        json_end(j);
+    }
+    json_end(j);
+    free(order);
+}
+
 /* Threads and functions are sorted as in text; steps are in the order of time. */
 void path_json(struct out *out, const struct report_input *in)
 {
@@ -458,16 +475,8 @@ void path_json(struct out *out, const struct report_input *in)
     json_pair_bool(&j, "wakers_recorded", s->has_wakers);
     json_end(&j);
     path_json_threads(&j, t);
-    uint32_t *order = path_order(t->functions, path_by_self, t->self_ns);
-    json_key(&j, "functions"), json_begin(&j, '[');
-    for (uint32_t i = 0; i < t->functions && t->self_ns[order[i]] > 0; i++) {
-        json_begin(&j, '{');
-        json_pair_function(&j, in->names, order[i]);
-        json_pair_double(&j, "path_time", t->self_ns[order[i]] / 1e9);
-        json_end(&j);
-    }
-    json_end(&j);
-    free(order);
+    path_json_functions(&j, in, "functions", t->self_ns);
+    path_json_functions(&j, in, "waits", t->waited_ns);
     JSON_ROWS(&j, "steps", i, p->len) {
         const struct schedule_step *step = &p->steps[i];
         const struct recording_thread *thread = &s->recording->threads.at[step->thread];
@@ -550,8 +559,12 @@ void what_if_text(struct out *out, const struct report_input *in)
     for (size_t i = 0; i < t->len; i++) {
         out_str(out, i ? "         " : "If       ");
         text_name(out, t->changes[i].text);
-        out_printf(out, ": %.3f s of CPU time become %.3f s\n", t->changes[i].cpu_ns / 1e9,
+        out_printf(out, ": %.3f s of CPU time become %.3f s", t->changes[i].cpu_ns / 1e9,
                    t->changes[i].cpu_ns * t->changes[i].factor / 1e9);
+        if (t->changes[i].waited_ns > 0)
+            out_printf(out, ", %.3f s of waiting %.3f s", t->changes[i].waited_ns / 1e9,
+                       t->changes[i].waited_ns * t->changes[i].factor / 1e9);
+        out_char(out, '\n');
     }
     out_char(out, '\n');
     what_if_open(out, t);
@@ -579,6 +592,7 @@ void what_if_json(struct out *out, const struct report_input *in)
         json_pair_str(&j, "change", t->changes[i].text);
         json_pair_double(&j, "factor", t->changes[i].factor);
         json_pair_double(&j, "cpu_time", t->changes[i].cpu_ns / 1e9);
+        json_pair_double(&j, "waiting_time", t->changes[i].waited_ns / 1e9);
     }
     json_pair_bool(&j, "waits_recorded", t->has_waits);
     json_pair_bool(&j, "one_thread", t->is_one_thread);

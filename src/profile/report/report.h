@@ -94,8 +94,9 @@ struct path_report {
     const struct summary *summary;
     const struct schedule *schedule;
     const struct schedule_path *path;
-    const double *self_ns; /* per function: CPU time on the path */
-    double sample_ns;      /* that one sample stands for */
+    const double *self_ns;   /* per function: CPU time on the path */
+    const double *waited_ns; /* likewise: of waits whose end is known */
+    double sample_ns;        /* that one sample stands for */
     uint32_t functions;
     size_t limit; /* rows of threads in text; 0: all */
     bool has_steps;
@@ -106,6 +107,7 @@ struct what_if_change {
     const char *text; /* as requested */
     double factor;    /* of the time that is left: 0.5 of twice as fast */
     double cpu_ns;    /* of what it is about */
+    double waited_ns; /* likewise, if it is a system call: its sleeps and waits for devices */
 };
 
 struct what_if {

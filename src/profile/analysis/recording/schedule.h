@@ -71,6 +71,14 @@ struct schedule_point {
     double off_ns;   /* of a stretch that runs: off a CPU, in waits that were not kept */
 };
 
+/* Whether the thread sleeps from there on, or waits for a device, at a known place: that takes its
+ * own time. */
+static inline bool schedule_point_waits(const struct schedule_point *p)
+{
+    bool is_own = p->ending == SCHEDULE_BY_TIMER || p->ending == SCHEDULE_BY_DEVICE;
+    return p->state == SCHEDULE_WAITS && is_own && p->node != RECORDING_NONE;
+}
+
 struct schedule_lane {
     uint32_t first, len; /* points */
     uint32_t pid, main;  /* the main thread's entry of the run */
@@ -143,7 +151,7 @@ struct schedule_path {
     /* Per thread of the run: what the end hung on, without what is open, which is polled_ns,
      * unknown_ns and stopped_ns; slack < 0: none known. */
     double *on_path_ns, *polled_ns, *unknown_ns, *stopped_ns, *slack_ns, *thread_cpu_ns;
-    double *node_ns; /* per node, CPU time on the path */
+    double *node_ns; /* per node: CPU time on the path, and waits whose end is known */
 };
 
 /* What is open on the path. */
@@ -162,8 +170,9 @@ enum schedule_bound {
     SCHEDULE_LATEST   /* a wait of unknown cause ends when it did */
 };
 
-/* Takes `saved` of each sample's weight, 0 to 1 per node, off the CPU time; then in how many ns the
- * job would have ended. `saved` is NULL for none: its length as it was. */
+/* Takes `saved` of each sample's weight, 0 to 1 per node, off the CPU time, and off sleeps and
+ * waits for devices; then in how many ns the job would have ended. `saved` is NULL for none: its
+ * length as it was. */
 void schedule_save(struct schedule *s, const double *saved);
 double schedule_length(const struct schedule *s, enum schedule_bound bound, struct arena *a);
 

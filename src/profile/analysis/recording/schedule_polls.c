@@ -39,7 +39,7 @@ struct polls {
     struct making *m;
     VEC(struct act) acts; /* by lane and time */
     VEC(struct poll_series) series;
-    uint64_t *waited_ns; /* per wait, of those before it */
+    uint64_t *waited_ns, *off_ns; /* per wait, of those before it; with lacks of a CPU */
 };
 
 static int acts_in_order(const void *left, const void *right)
@@ -124,8 +124,10 @@ static bool series_from(const struct polls *p, uint32_t first, struct poll_serie
     return polls >= LEAST && m->lanes.at[lane].end_ns > poll->to_ns + MS;
 }
 
-/* For how long a thread worked, or was ready to, in [from, to]. */
-static uint64_t lane_worked(const struct polls *p, uint32_t lane, uint64_t from_ns, uint64_t to_ns)
+/* For how long a thread worked in [from, to]. `off_ns`: waited_ns, so that it also worked while it
+ * was ready to, or off_ns. */
+static uint64_t lane_worked(const struct polls *p, const uint64_t *off_ns, uint32_t lane,
+                            uint64_t from_ns, uint64_t to_ns)
 {
     const struct made_lane *l = &p->m->lanes.at[lane];
     const struct made_wait *w = p->m->waits.at;
@@ -138,7 +140,7 @@ static uint64_t lane_worked(const struct polls *p, uint32_t lane, uint64_t from_
         PARTITION_POINT(len, k, w[k].lane < lane || (w[k].lane == lane && w[k].from_ns < from_ns));
     size_t end =
         PARTITION_POINT(len, k, w[k].lane < lane || (w[k].lane == lane && w[k].from_ns < to_ns));
-    uint64_t waited_ns = p->waited_ns[end] - p->waited_ns[begin];
+    uint64_t waited_ns = off_ns[end] - off_ns[begin];
     return to_ns - from_ns > waited_ns ? to_ns - from_ns - waited_ns : 0;
 }
 
@@ -161,7 +163,8 @@ static void series_find_waker(const struct polls *p, struct poll_series *series)
         looked++;
         if (stop->lane == last->lane || stop->lasts_ns < poll_ns ||
             (is_own && lane_process(m, stop->lane)->pid != pid) ||
-            (!has_ended && lane_worked(p, stop->lane, from_ns, stop->at_ns) < lasted_ns / PART))
+            (!has_ended &&
+             lane_worked(p, p->waited_ns, stop->lane, from_ns, stop->at_ns) < lasted_ns / PART))
             continue;
         stops++;
         if (stop->at_ns > series->since_ns) {
@@ -188,12 +191,6 @@ static void infer_polls(struct polls *p)
     struct making *m = p->m;
     double(*expected)[2] = arena_alloc(&m->scratch, (m->r->processes.len + 1) * sizeof *expected);
     double(*found)[2] = arena_alloc(&m->scratch, (m->r->processes.len + 1) * sizeof *found);
-    p->waited_ns = ARENA_NEW(&m->scratch, uint64_t, m->waits.len + 1);
-    for (size_t i = 0; i < m->waits.len; i++) {
-        const struct made_wait *w = &m->waits.at[i];
-        uint64_t ns = w->kind == WAIT_NO_CPU ? 0 : w->to_ns - w->from_ns;
-        p->waited_ns[i + 1] = p->waited_ns[i] + ns;
-    }
     for (uint32_t i = 0; i < m->waits.len; i++) {
         const struct made_wait *w = &m->waits.at[i];
         struct poll_series series;
@@ -226,9 +223,54 @@ static void infer_polls(struct polls *p)
     }
 }
 
+/* A thread of the job was running as a soft interrupt ended the wait, which is its likeliest cause.
+ */
+static bool wait_is_by_soft_waker(const struct making *m, const struct made_wait *w)
+{
+    return w->woken == RECORDING_WAKER_SOFT && w->cause_ns > w->from_ns &&
+           w->cause_lane == m->lane_of[w->waker] &&
+           (w->why == SCHEDULE_GUESSED || w->why == SCHEDULE_INFERRED);
+}
+
+/* Soft interrupts, as of sockets, run in whatever thread has the CPU: within a machine in that
+ * which sent. If that were chance, a thread would be there as often as it runs. Where threads are
+ * there so much more often that it explains nearly all cases, they were the senders. */
+static void infer_senders(const struct polls *p)
+{
+    static const double TRUE_PART = 0.9, DEVIATIONS = 2;
+    struct making *m = p->m;
+    for (size_t first = 0, end; first < m->waits.len; first = end) {
+        double runs = 0, found = 0, all = 0;
+        for (end = first; end < m->waits.len && m->waits.at[end].lane == m->waits.at[first].lane;
+             end++) {
+            const struct made_wait *w = &m->waits.at[end];
+            all += w->woken == RECORDING_WAKER_SOFT;
+            if (!wait_is_by_soft_waker(m, w))
+                continue;
+            found++;
+            runs += (double)lane_worked(p, p->off_ns, w->cause_lane, w->from_ns, w->cause_ns) /
+                    (double)(w->cause_ns - w->from_ns);
+        }
+        double part = found > 0 ? runs / found : 1, expected = part * all;
+        bool is_chance = found - expected < TRUE_PART * (all - expected) ||
+                         found - expected <= DEVIATIONS * sqrt(expected * (1 - part));
+        for (size_t i = first; i < end && !is_chance; i++)
+            if (wait_is_by_soft_waker(m, &m->waits.at[i]))
+                m->waits.at[i].why = SCHEDULE_INFERRED;
+    }
+}
+
 void schedule_find_polled(struct making *m)
 {
     struct polls p = {.m = m};
+    p.waited_ns = ARENA_NEW(&m->scratch, uint64_t, m->waits.len + 1);
+    p.off_ns = ARENA_NEW(&m->scratch, uint64_t, m->waits.len + 1);
+    for (size_t i = 0; i < m->waits.len; i++) {
+        const struct made_wait *w = &m->waits.at[i];
+        uint64_t ns = w->to_ns - w->from_ns;
+        p.waited_ns[i + 1] = p.waited_ns[i] + (w->kind == WAIT_NO_CPU ? 0 : ns);
+        p.off_ns[i + 1] = p.off_ns[i] + ns;
+    }
     for (size_t i = 0; i < m->forks_len; i++)
         vec_push(&p.acts, (struct act){m->forks[i].maker, m->forks[i].at_ns});
     for (size_t i = 0; i < m->waits.len; i++)
@@ -237,8 +279,10 @@ void schedule_find_polled(struct making *m)
     if (p.acts.len)
         qsort(p.acts.at, p.acts.len, sizeof *p.acts.at, acts_in_order);
     find_turns_and_retries(&p);
-    if (m->s->has_waits)
+    if (m->s->has_waits) {
+        infer_senders(&p);
         infer_polls(&p);
+    }
     vec_free(&p.acts);
     vec_free(&p.series);
 }
