@@ -234,8 +234,10 @@ static char *our_frames(struct object *o, size_t most)
     while (fgets(address, sizeof address, from)) {
         struct object_frame frames[MOST];
         uint64_t at = strtoull(address, NULL, 16);
+        size_t len = object_frames(o, at, frames, most < MOST ? most : MOST);
+        assert_true(len <= 1 || object_may_inline(o, at));
         fprintf(to, "%#018" PRIx64, at);
-        print_frames(to, frames, object_frames(o, at, frames, most < MOST ? most : MOST));
+        print_frames(to, frames, len);
     }
     fclose(from);
     fclose(to);
@@ -524,6 +526,20 @@ CASE(test_no_lines)
     assert_false(object_line(o, 0, &file, &line));
     assert_null(file);
     assert_int_equal(line, 0);
+    object_close(o);
+}
+
+/* That it is true wherever something was inlined, compare_frames() sees. */
+CASE(test_may_inline)
+{
+    need("gcc");
+    write_sources();
+    write_text("plain.c", "int plain(int x);\nint plain(int x)\n{\n    return x + 1;\n}\n");
+    assert_true(run("gcc -g -O0 -c plain.c && gcc -g -O2 -o p first.c sub/second.c plain.o"));
+    struct object *o = opened("p", NULL);
+    assert_true(object_may_inline(o, symbol_named(o, "second")->address));
+    assert_false(object_may_inline(o, symbol_named(o, "plain")->address));
+    assert_false(object_may_inline(o, 1)); /* in no unit */
     object_close(o);
 }
 
