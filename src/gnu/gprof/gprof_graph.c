@@ -21,6 +21,7 @@
 #include "gnu/gprof/gprof.h"
 #include "output/out.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,26 +61,37 @@ static void gprof_times(const struct gprof_report *r, double self, double childr
     out_fixed(out, children / r->time->rate, r->bsd ? 11 : 7, 2);
 }
 
-/* `[N]`, the percentage and the times of an entry. */
+/* `[N]`, the percentage and the times of an entry; where they fit their columns, into blanks, as
+ * gprof_usual_arc(). */
 static void gprof_entry_start(const struct gprof_report *r, const struct graph_node *n,
                               struct out *out)
 {
-    enum { RANK = 6 };
-    char *start = out_begin(out, LINE), *to = start;
-    *to++ = '[';
-    to = digits_u64(to, n->rank, 0);
-    *to++ = ']';
-    if (to < start + RANK)
-        digits_spaces(to, (size_t)(start + RANK - to));
-    to = start + RANK; /* of a longer one the start, as GNU gprof has it */
-    *to++ = ' ';
-    out_end(out, to);
-    out_fixed(out,
-              100 * (n->shown_self + n->shown_children) /
-                  (r->graph->shown_total > 0 ? r->graph->shown_total : 1),
-              5, 1);
-    gprof_times(r, n->shown_self, n->shown_children, out);
-    out_char(out, ' ');
+    enum { RANK = 6, FITS = 9999, PERCENT_FITS = 999 };
+    static const char blank[] = "          .      .       .   ";
+    double self = n->shown_self / r->time->rate, children = n->shown_children / r->time->rate;
+    double percent = 100 * (n->shown_self + n->shown_children) /
+                     (r->graph->shown_total > 0 ? r->graph->shown_total : 1);
+    bool fits = self < FITS && children < FITS && percent < PERCENT_FITS && !signbit(self) &&
+                !signbit(children) && !signbit(percent) && !r->bsd;
+    char *start = out_begin(out, LINE);
+    memcpy(start, blank, RANK);
+    *start = '[';
+    *digits_u64(start + 1, n->rank, 0) = ']';
+    /* Of a longer rank the start stays, as GNU gprof has it. */
+    memcpy(start + RANK, blank + RANK, sizeof blank - 1 - RANK);
+    if (!fits) {
+        out_end(out, start + RANK + 1);
+        out_fixed(out, percent, 5, 1);
+        gprof_times(r, n->shown_self, n->shown_children, out);
+        out_char(out, ' ');
+        return;
+    }
+    uint32_t tenths = (uint32_t)digits_round(percent, 10);
+    start[11] = (char)('0' + tenths % 10);
+    digits_back(start + 10, tenths / 10);
+    digits_back_cents(start + 20, self);
+    digits_back_cents(start + 28, children);
+    out_end(out, start + 29);
 }
 
 /* One caller or callee in any layout and of any size. */
@@ -126,14 +138,17 @@ static void gprof_arc_line(struct gprof_report *r, const struct sortable_arc *a,
     const struct graph_arc *arc = &r->graph->arcs[a->arc];
     const struct gprof_label *label = &r->labels[other];
     double self = arc->self / r->time->rate, children = arc->children / r->time->rate;
-    char *to = out_begin(out, LINE + label->len);
+    char *to = out_begin(out, LINE + GPROF_LABEL_TEXT + label->len);
     bool fits = self >= 0 && self < FITS && children >= 0 && children < FITS &&
                 arc->count <= COUNT_FITS && total <= COUNT_FITS;
     if (fits && a->class == CALLS && !r->bsd)
         to = gprof_usual_arc(self, children, (uint32_t)arc->count, (uint32_t)total, to);
     else
         to = gprof_wide_arc(r, arc, a->class != CALLS, total, to);
-    memcpy(to, gprof_label_text(label), label->len);
+    if (label->len <= GPROF_LABEL_TEXT) /* of a size that is known, without a call */
+        memcpy(to, label->text, GPROF_LABEL_TEXT);
+    else
+        memcpy(to, label->long_text, label->len);
     to += label->len;
     *to++ = '\n';
     out_end(out, to);
