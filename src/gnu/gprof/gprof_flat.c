@@ -20,6 +20,9 @@
 #include "gnu/gprof/gprof.h"
 #include "output/out.h"
 
+#include <math.h>
+#include <string.h>
+
 /* --- rows ------------------------------------------------------------------------------------ */
 
 /* The node of an entry, or NULL: with -l, lines have none. */
@@ -174,6 +177,41 @@ static void header(const struct flat *flat, struct out *out)
                t->dimension, "calls", per_call, per_call, "name");
 }
 
+/* What a row has before the name. */
+struct amounts {
+    double percent, cumulative, self;
+    uint64_t calls;
+    double per_call, total_per_call; /* 0 without calls */
+};
+
+/* Whether all fit their columns. */
+static bool are_usual(const struct amounts *a)
+{
+    const double percent = 999, cumulative = 999999, others = 99999;
+    const uint64_t calls = 99999999;
+    return a->percent < percent && a->cumulative < cumulative && a->self < others &&
+           a->per_call < others && a->total_per_call < others && a->calls <= calls &&
+           !(signbit(a->percent) || signbit(a->cumulative) || signbit(a->self) ||
+             signbit(a->per_call) || signbit(a->total_per_call));
+}
+
+/* Into blanks: see gprof_usual_arc(). */
+static char *put_usual(char *to, const struct amounts *a)
+{
+    static const char blank[] = "   .         .        .                               ";
+    memcpy(to, blank, sizeof blank - 1);
+    digits_back_cents(to + 6, a->percent);
+    digits_back_cents(to + 16, a->cumulative);
+    digits_back_cents(to + 25, a->self);
+    if (a->calls) {
+        to[40] = to[49] = '.';
+        digits_back(to + 34, (uint32_t)a->calls);
+        digits_back_cents(to + 43, a->per_call);
+        digits_back_cents(to + 52, a->total_per_call);
+    }
+    return to + sizeof blank - 1;
+}
+
 /* One row, put together in the output's memory: this is where the time of printing goes. LINE is
  * room for all columns but the name at their widest: a double may have hundreds of digits. */
 static void line(const struct flat *flat, const struct gnu_flat_row *row, struct out *out)
@@ -182,6 +220,19 @@ static void line(const struct flat *flat, const struct gnu_flat_row *row, struct
     double self = row->self, rate = r->time->rate, scale = flat->unit->scale;
     double total = flat->table->total > 0 ? flat->table->total : 1;
     char *to = out_begin(out, LINE);
+    const struct amounts amounts = {
+        100 * self / total,
+        row->cumulative / rate,
+        self / rate,
+        row->calls,
+        row->calls ? scale * self / rate / (double)row->calls : 0,
+        row->calls ? scale * (self + row->children) / rate / (double)row->calls : 0};
+    if (!r->bsd && are_usual(&amounts)) {
+        out_end(out, put_usual(to, &amounts));
+        gprof_name_and_place(r, row->function, out);
+        out_char(out, '\n');
+        return;
+    }
     to = digits_fixed(to, 100 * self / total, r->bsd ? 5 : 6, r->bsd ? 1 : 2);
     *to++ = ' ';
     to = digits_fixed(to, row->cumulative / rate, r->bsd ? 10 : 9, 2);

@@ -120,10 +120,13 @@ static char *gprof_wide_arc(const struct gprof_report *r, const struct graph_arc
  * right into the line of blanks. */
 static char *gprof_usual_arc(double self, double children, uint32_t count, uint32_t total, char *to)
 {
-    static const char blank[] = "                 .       .          /            ";
+    static const char blank[] = "                0.00    0.00        /            ";
+    const double least = 0.004; /* what is less is 0.00 */
     memcpy(to, blank, sizeof blank - 1);
-    digits_back_cents(to + 20, self);
-    digits_back_cents(to + 28, children);
+    if (self > least)
+        digits_back_cents(to + 20, self);
+    if (children > least)
+        digits_back_cents(to + 28, children);
     digits_back(to + 36, count);
     digits_back(to + 37 + digits_count(total), total);
     return to + sizeof blank - 1;

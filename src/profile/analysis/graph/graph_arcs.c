@@ -124,9 +124,17 @@ static void build_find_ends(size_t piece, void *context)
     const struct functions *f = ends->g->functions;
     size_t end = (piece + 1) * ENDS_A_PIECE;
     end = end < ends->profile->arcs.len ? end : ends->profile->arcs.len;
+    const struct indexed_range *at = f->index.at;
+    uint32_t caller = NO_FUNCTION;
     for (size_t i = piece * ENDS_A_PIECE; i < end; i++) {
         const struct arc *arc = &ends->profile->arcs.at[i];
-        uint32_t caller = functions_find(f, arc->from), callee = functions_find(f, arc->self);
+        /* Mostly that of the arc before: recorders write the arcs of a caller together. Where
+         * ranges overlap, that of the last start counts. */
+        bool is_same = caller != NO_FUNCTION && arc->from >= at[caller].start &&
+                       arc->from <= at[caller].last &&
+                       (caller + 1 == f->len || arc->from < at[caller + 1].start);
+        caller = is_same ? caller : functions_find(f, arc->from);
+        uint32_t callee = functions_find(f, arc->self);
         while (ends->labels_are_inside && callee != NO_FUNCTION && !f->at[callee].is_function)
             callee--; /* from 0 to NO_FUNCTION */
         /* A function enters its own piece: no call of a function. */
