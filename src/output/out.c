@@ -249,7 +249,10 @@ static void ring_work(size_t thread, void *context)
             struct out *buffer = &b->buffers[oldest];
             b->is_appending = true;
             pthread_mutex_unlock(&b->lock);
-            out_bytes(b->out, buffer->at, buffer->len);
+            if (b->out->fd >= 0 && buffer->len >= BUFFER / 2)
+                out_bytes_slowly(b->out, buffer->at, buffer->len);
+            else
+                out_bytes(b->out, buffer->at, buffer->len);
             buffer->len = 0;
             pthread_mutex_lock(&b->lock);
             b->is_ready[b->appended++ % b->buffers_len] = false;
