@@ -166,7 +166,7 @@ static bool change_mark(struct session *s, char *text, uint32_t bit, uint32_t *b
         return err_set(
             e, "option '--if' takes NAME=2x (twice as fast), NAME=50%% or NAME=0, not '%s'", text);
     char *name = arena_copy(&s->arena, text, (size_t)(value - text));
-    bool waits = change_mark_waits(s, name, bit, bits);
+    bool waits = change->has_waits = change_mark_waits(s, name, bit, bits);
     struct err none = {0};
     bool ok = functions_named(name, &s->names, s->program, &found, waits ? &none : e) || waits;
     for (size_t i = 0; i < found.all.len; i++)
@@ -290,6 +290,9 @@ static bool what_if_report(struct session *s, const struct path_request *r, stru
      * about waits. */
     schedule_save(&schedule, NULL);
     t.wall_ns = schedule_length(&schedule, SCHEDULE_SOONEST, &s->arena);
+    for (size_t i = 0; i < t.len; i++)
+        if (changes[i].has_waits)
+            schedule.saved_unknown = fmax(schedule.saved_unknown, 1 - changes[i].factor);
     schedule_save(&schedule, saved);
     t.soonest_ns = schedule_length(&schedule, SCHEDULE_SOONEST, &s->arena);
     t.latest_ns = schedule_length(&schedule, SCHEDULE_LATEST, &s->arena);

@@ -579,6 +579,20 @@ class Path_(Job):
             self.assertAlmostEqual(told["wall"]["high"], low, delta=0.02)
         self.assertIn("0.000 s of CPU time become 0.000 s, 0.400 s of waiting 0.000 s", self.text("path", "r", "--if", "fsync=0"))
 
+    def test_waits_at_unknown_places_may_be_a_call_that_takes_less(self):
+        self.samples = []
+        one = self.process(7, 1, 0, 1000)
+        self.job.reports_wakes = True
+        self.waits(one, 0, 100, FSYNC, 1, 100 * MS)
+        self.waits(one, 200, 500, None, 2, 0)
+        self.runs(one, 100, 200)
+        self.runs(one, 500, 1000)
+        self.path()
+        low, high = self.bounds("fsync=0")
+        self.assertAlmostEqual(low, 0.6, delta=0.02)
+        self.assertAlmostEqual(high, 1)
+        self.assertGreater(self.bounds("work=50%")[0], 0.65)
+
     def test_soft_interrupts_in_the_thread_that_sent(self):
         """Of one that hardly runs, and is there each time, it is no chance; of one that runs all the time it may be, and so it is
         if interrupts are often elsewhere."""

@@ -108,6 +108,7 @@ struct what_if_change {
     double factor;    /* of the time that is left: 0.5 of twice as fast */
     double cpu_ns;    /* of what it is about */
     double waited_ns; /* likewise, if it is a system call: its sleeps and waits for devices */
+    bool has_waits;   /* it is one */
 };
 
 struct what_if {

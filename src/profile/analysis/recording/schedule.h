@@ -111,6 +111,7 @@ struct schedule {
     uint32_t *order;           /* all points by time, causes before what they cause */
     struct schedule_row *rows; /* by thread and slice */
     size_t rows_len;
+    double saved_unknown; /* of waits at unknown places, the part that may go, 0 to 1 */
     double stray_ns; /* of what schedule_save() saves, in slices in which its thread runs nowhere */
     uint32_t *row_of; /* per sample; SCHEDULE_NONE: a wait, or another event */
     uint32_t end;     /* the point at which the job ends */

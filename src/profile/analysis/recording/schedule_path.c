@@ -293,14 +293,18 @@ static uint32_t point_that_looks(const struct schedule *s, uint32_t point, const
 /* By how much a stretch that begins with `b` gets shorter, at most by what it lasts. Who has less
  * to do on a busy machine waits less for a CPU, too: that is as likely as that it waits as long, so
  * each bound takes the way that lies on its side. `share`: of what its lane ran last, the part that
- * goes. */
-static double stretch_saves(const struct schedule_point *b, double lasts, double share,
-                            enum schedule_bound bound)
+ * goes. A wait at an unknown place may have been in a call of which time goes. */
+static double stretch_saves(const struct schedule *s, const struct schedule_point *b, double lasts,
+                            double share, enum schedule_bound bound)
 {
-    bool is_wide = bound == SCHEDULE_SOONEST ? share > 0 : share < 0;
+    bool is_soonest = bound == SCHEDULE_SOONEST, is_wide = is_soonest ? share > 0 : share < 0;
     double saves = b->saved_ns;
     if (is_wide && b->state != SCHEDULE_WAITS)
-        saves = bound == SCHEDULE_SOONEST ? fmax(saves, lasts * share) : fmin(saves, lasts * share);
+        saves = is_soonest ? fmax(saves, lasts * share) : fmin(saves, lasts * share);
+    if (is_soonest && b->state == SCHEDULE_WAITS && b->node == RECORDING_NONE)
+        saves = lasts * s->saved_unknown;
+    else if (is_soonest && b->state == SCHEDULE_RUNS)
+        saves += b->off_ns * s->saved_unknown;
     return fmin(saves, lasts);
 }
 
@@ -422,7 +426,7 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
         /* Who polls notices at the next turn: what came sooner may save a turn more, or none. */
         double turn = is_open && b->is_turn ? (double)(p->at_ns - b->at_ns) : 0;
         if (is_open)
-            time = fmax(time, (double)p->at_ns - most - (most > 0 ? turn : 0));
+            time = fmax(time, (double)p->at_ns - most - saves[before] - (most > 0 ? turn : 0));
         else if (b && !has_cause && !b->is_retry)
             time = stretch_ends(p, b, time, saves[before], most);
         else if (b && b->is_retry)
@@ -451,7 +455,7 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
         double lasts = next == SCHEDULE_NONE ? 0 : (double)(s->points[next].at_ns - p->at_ns);
         if (p->state == SCHEDULE_RUNS && p->cpu_ns > 0)
             share[p->lane] = p->saved_ns / p->cpu_ns;
-        saves[point] = stretch_saves(p, lasts, share[p->lane], bound);
+        saves[point] = stretch_saves(s, p, lasts, share[p->lane], bound);
         /* A sample may stand for more than the slice that it is in, where its thread had no CPU for
          * long: the saving is in the gaps, which are open. */
         spare[p->lane] += s->has_waits ? 0 : fmax(0, p->saved_ns - saves[point]);
