@@ -75,7 +75,8 @@ static void radix_pass(const struct keyed *from, struct keyed *to, size_t len, i
         to[place[digit(from[i].key, shift, bits)]++] = from[i];
 }
 
-void sort_keyed(struct keyed *items, size_t len)
+/* `spare` has room for as many; NULL: it is made where it is needed. */
+static void sort_with(struct keyed *items, size_t len, struct keyed *spare)
 {
     enum { SHORT = 64 };
     if (len < SHORT) {
@@ -97,7 +98,8 @@ void sort_keyed(struct keyed *items, size_t len)
     uint64_t varying = all ^ any;
     if (!varying)
         return;
-    struct keyed *spare = memory_resized(NULL, len * sizeof *spare), *from = items, *to = spare;
+    struct keyed *made = spare ? NULL : memory_resized(NULL, len * sizeof *made);
+    struct keyed *from = items, *to = spare ? spare : made;
     int bits = len < FEW ? FEW_BITS : MOST_BITS;
     for (int shift = 0; shift < 64; shift += bits) {
         if (!digit(varying, shift, bits))
@@ -109,7 +111,12 @@ void sort_keyed(struct keyed *items, size_t len)
     }
     if (from != items)
         memcpy(items, from, len * sizeof *items);
-    memory_free(spare);
+    memory_free(made);
+}
+
+void sort_keyed(struct keyed *items, size_t len)
+{
+    sort_with(items, len, NULL);
 }
 
 void sort_by(struct keyed *items, size_t len, const uint64_t *keys)
@@ -117,6 +124,18 @@ void sort_by(struct keyed *items, size_t len, const uint64_t *keys)
     for (size_t i = 0; i < len; i++)
         items[i].key = keys[items[i].item];
     sort_keyed(items, len);
+}
+
+void sort_by_keys(struct keyed *items, size_t len, const uint64_t *const *keys, size_t keys_len)
+{
+    struct keyed *spare = memory_resized(NULL, len * sizeof *spare);
+    sort_with(items, len, spare);
+    for (size_t k = 0; k < keys_len; k++) {
+        for (size_t i = 0; i < len; i++)
+            items[i].key = keys[k][items[i].item];
+        sort_with(items, len, spare);
+    }
+    memory_free(spare);
 }
 
 static void sort_run(struct keyed *items, size_t len, sort_compare *compare, const void *context)

@@ -17,6 +17,9 @@ void sort_u32(uint32_t *items, size_t len, sort_compare *compare, const void *co
 struct keyed;
 void sort_by(struct keyed *items, size_t len, const uint64_t *keys);
 
+/* By the items' own keys, then a pass by each of the others, in memory that all of them share. */
+void sort_by_keys(struct keyed *items, size_t len, const uint64_t *const *keys, size_t keys_len);
+
 /* Items with a number to sort by. */
 struct keyed {
     uint64_t key;

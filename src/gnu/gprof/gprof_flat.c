@@ -61,21 +61,19 @@ static struct keyed *sorted_functions(const struct gnu_flat_input *in, uint32_t 
         n += is_listed(in, i);
     uint32_t *function = ARENA_NEW(a, uint32_t, n);
     struct keyed *order = ARENA_NEW(a, struct keyed, n);
-    uint64_t *keys = ARENA_NEW(a, uint64_t, n);
+    uint64_t *calls = ARENA_NEW(a, uint64_t, n), *self = ARENA_NEW(a, uint64_t, n);
     *len = n;
     n = 0;
     for (uint32_t i = 0; i < in->functions->len; i++)
         if (is_listed(in, i))
             function[n++] = i;
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         order[i] = (struct keyed){in->functions->name_order[function[i]], i};
-    sort_keyed(order, n);
-    for (uint32_t i = 0; i < n; i++)
-        keys[i] = ~calls_of(in, function[i]);
-    sort_by(order, n, keys);
-    for (uint32_t i = 0; i < n; i++)
-        keys[i] = sort_descending(in->time->self[function[i]]);
-    sort_by(order, n, keys);
+        calls[i] = ~calls_of(in, function[i]);
+        self[i] = sort_descending(in->time->self[function[i]]);
+    }
+    const uint64_t *keys[] = {calls, self};
+    sort_by_keys(order, n, keys, sizeof keys / sizeof *keys);
     for (uint32_t i = 0; i < n; i++)
         order[i].item = function[order[i].item];
     return order;

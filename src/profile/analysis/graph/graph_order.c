@@ -249,10 +249,8 @@ void graph_rank(struct graph *g, struct graph_rules rules, struct arena *a)
                         .kind = ARENA_NEW(&scratch, uint64_t, all),
                         .total = ARENA_NEW(&scratch, uint64_t, all)};
     build_add_all(&r, g, &rules);
-    sort_keyed(r.items, all);
-    sort_by(r.items, all, r.calls);
-    sort_by(r.items, all, r.kind);
-    sort_by(r.items, all, r.total);
+    const uint64_t *keys[] = {r.calls, r.kind, r.total};
+    sort_by_keys(r.items, all, keys, sizeof keys / sizeof *keys);
     g->ranked = ARENA_NEW(a, uint32_t, g->len);
     uint32_t next = 1, nodes = 0;
     for (uint32_t i = 0; i < all; i++) {
