@@ -84,6 +84,8 @@ static bool is_defaulted(struct bytes line)
 {
     static const char WORD[] = "default";
     size_t end = line.len, len = sizeof WORD - 1;
+    if (line.len < len || !memchr(line.at, '=', line.len)) /* most lines */
+        return false;
     for (size_t i = 0; i + 1 < line.len; i++) {
         if (line.at[i] == '{')
             return false;
