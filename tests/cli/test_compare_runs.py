@@ -192,7 +192,7 @@ class Attached(unittest.TestCase):
                 run.thread(run.process(1, 0, server, "server", user=user), 1, cpu=length * 10**9)
                 run.sample([(server, 0x1000)], length * 900)
                 run.sample([(server, 0x1010)], length * 100)
-                run.write(f"{folder}/{name}.monarc")
+                run.write(Path(folder) / f"{name}.monarc")
             text = monarc("diff", "long.monarc", "short.monarc", cwd=folder).stdout.decode()
             self.assertTrue(text.startswith(
                 "Parts of two runs, compared by shares of time: no function changed for certain\n"), text)
