@@ -221,13 +221,13 @@ class Truth(Case):
 @decided
 class Damage(Case):
     """Whatever is damaged: samples are all there, and one note says what is not. Another may say of the thread that is not
-    damaged that it was sampled once more behind the last reading. Switches of context are no contexts of labels."""
+    damaged that it was sampled once more after the last reading. Switches of context are no contexts of labels."""
 
     def one(self, kind, method):
         folder, truth, _ = self.record_enough("bad", kind, "2", "10000", "150", options=["--method", method], least=30)
         table = monarc_json("flat", folder)
         losses = [loss for loss in table["summary"]["recording"]["losses"]
-                  if re.search("label|context(?! switch)", loss["text"]) and "behind the last" not in loss["text"]]
+                  if re.search("label|context(?! switch)", loss["text"]) and "after they were last read" not in loss["text"]]
         self.assertLessEqual(len(losses), 1, losses)
         run = sum(truth.values())
         rows = {row["name"]: row["total_samples"] for row in table["functions"]}
