@@ -4,7 +4,7 @@
 
 int main(void)
 {
-    live_watch(240); /* it takes seconds */
+    live_watch(120); /* it takes seconds */
     live_run(1000, false);
     live_report();
     return points < 1000 || !live_is_good();

