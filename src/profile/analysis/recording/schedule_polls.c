@@ -11,6 +11,9 @@
  *
  * Who wakes or makes another thread between two waits has found something, and waits anew.
  *
+ * Who sent what a socket's wait ended with: the thread in which the soft interrupt ran, if it is
+ * there much more often than it runs.
+ *
  * Cost: n log n for n waits. */
 #include "profile/analysis/recording/schedule_private.h"
 
