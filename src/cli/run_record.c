@@ -367,8 +367,8 @@ static bool run_write_symbols(struct run_request *r, const char *working,
 }
 
 /* Other results of the run, beside the chosen samples. */
-static bool run_keep(struct run_recording *one, const struct monitor_result *result,
-                     const struct monitor_files *files, struct recording *recording, struct err *e)
+static bool run_keep(struct run_recording *one, const struct monitor_files *files,
+                     struct recording *recording, struct err *e)
 {
     struct run_request *r = one->request;
     const struct run_setting *s = one->setting;
@@ -380,7 +380,7 @@ static bool run_keep(struct run_recording *one, const struct monitor_result *res
                 arena_printf(&recording->arena, "calls were not counted: %s", one->no_calls.line)});
     if (s->part && recording->processes.len) {
         s->part->status = recording->processes.at[0].status;
-        s->part->elapsed_ns = result->elapsed_ns;
+        s->part->elapsed_ns = recording->length_ns;
         s->part->cpu_ns = recording_used_ns(recording);
         vec_push(&recording->parts, *s->part);
     }
@@ -429,8 +429,8 @@ bool run_record(struct run_request *r, const struct run_setting *s, struct monit
         .context = &one,
         .events = &r->choices,
         .files = &files};
-    bool ok = monitor_record(&options, &recording, result, e) &&
-              run_keep(&one, result, &files, &recording, e);
+    bool ok =
+        monitor_record(&options, &recording, result, e) && run_keep(&one, &files, &recording, e);
     monitor_files_close(&files);
     recording_deinit(&recording);
     return ok;

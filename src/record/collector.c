@@ -663,7 +663,8 @@ struct collector *collector_new(const struct collector_options *o)
     return c;
 }
 
-/* Call it before any report: times that were converted already stay. */
+/* Times that were converted already stay: call it before all reports but that of the first process.
+ */
 void collector_set_start(struct collector *c, uint64_t start_ns)
 {
     c->options.start_ns = start_ns;

@@ -53,7 +53,7 @@ struct monitor {
     struct launch_state before;
     sigset_t taken, own_mask;
     int signals; /* signalfd */
-    uint64_t start_ns, exec_ns, program_end_ns;
+    uint64_t start_ns, program_end_ns;
     uint64_t began_cpu_ns; /* of us: what was this process before, a shell, may have used some */
     uint64_t program_user_ns, program_system_ns; /* of the program alone, once it has ended */
     uint64_t stop_ns;                            /* when watching ended */
@@ -337,6 +337,14 @@ static bool monitor_open_other(struct monitor *m, struct err *e)
     return true;
 }
 
+/* Opening events takes its time, tens of milliseconds if there are many threads or the machine is
+ * busy: the recording's begins when it is done. */
+static void monitor_begin_time(struct monitor *m)
+{
+    m->start_ns = clock_now();
+    collector_set_start(m->collector, m->start_ns);
+}
+
 /* Events are opened between the launcher's start and the fork, so that the program inherits them;
  * ptrace takes the program between its fork and its exec. */
 static bool monitor_start_program(struct monitor *m, struct err *e)
@@ -357,7 +365,7 @@ static bool monitor_start_program(struct monitor *m, struct err *e)
         monitor_add_events(m);
     else if (!monitor_open_other(m, e))
         return false;
-    m->exec_ns = clock_now();
+    monitor_begin_time(m);
     if (launch_exec(&m->launch, &why))
         return m->result->has_started = true;
     m->result->cannot_run = true;
@@ -414,7 +422,6 @@ static bool monitor_find_attached(struct monitor *m, struct err *e)
     return true;
 }
 
-/* Time begins when all threads are watched. */
 static bool monitor_attach(struct monitor *m, struct err *e)
 {
     char path[32];
@@ -429,10 +436,8 @@ static bool monitor_attach(struct monitor *m, struct err *e)
         monitor_add_events(m);
     else if (!monitor_open_other(m, e))
         return false;
-    if (is_perf) { /* opening events on many threads takes its time */
-        m->start_ns = clock_now();
-        collector_set_start(m->collector, m->start_ns);
-    }
+    if (is_perf)
+        monitor_begin_time(m);
     m->result->status = 0;
     return m->result->has_started = true;
 }
@@ -671,7 +676,6 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
         if (m.control && control_lost(m.control))
             collector_lose(m.collector, RECORDING_LOST_OTHER, MARKS_LOST, control_lost(m.control),
                            0);
-        result->elapsed_ns = end - m.exec_ns;
         collector_finish(m.collector, end, out);
         if (o->files)
             o->files->at = collector_take_files(m.collector, &o->files->len);

@@ -63,7 +63,6 @@ struct monitor_result {
     bool was_refused;     /* perf events were, and `refusal` says why */
     bool was_interrupted; /* by SIGINT or another signal that ends programs, whoever sent it */
     struct err refusal;
-    uint64_t elapsed_ns; /* from its exec to its end */
 };
 
 /* Runs to the program's end and fills a zeroed run. false: nothing was recorded, see *e. */

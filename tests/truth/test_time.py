@@ -296,6 +296,18 @@ class Time:
 class ByPerf(Time, unittest.TestCase):
     method = "perf"
 
+    def test_time_begins_with_the_program(self):
+        """Not with the recorder, however long opening its events takes."""
+        slowly, opened = (os.path.join(os.path.dirname(self.recording), name) for name in ("slowly.so", "opened"))
+        Time.workshop.compile("opens_slowly.c", slowly, ["-O1", "-shared", "-fPIC"])
+        self.environment.update(LD_PRELOAD=slowly, OPENED=opened)
+        self.run_it("sleep", "0.1")
+        del self.environment["LD_PRELOAD"]
+        recording = self.flat()[1]["recording"]
+        with open(opened, encoding="utf-8") as file:
+            # Within what the two clocks of the system may differ by.
+            self.assertGreater(recording["start_ns"] / 1e9, float(file.read()) - 0.01)
+
     @slow
     def test_counters_have_the_last_word(self):
         for pages in 160, 6000:
