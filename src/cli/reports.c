@@ -87,29 +87,32 @@ static void flat_fill(struct flat *table, struct session *s, const struct flat_r
 }
 
 /* As many functions as the terminal has room for beside the head, the legend and what is added
- * below: the lines of a report with few of them are counted. */
+ * below. What is printed of a few rows says how many lines are left; rows that come with them may
+ * bring a head of their own, or a legend, and then some have to go. */
 static void flat_fit(struct session *s, const struct flat_request *r, struct view_rules *rules,
                      const struct out *screen)
 {
     enum { FEW = 5, MOST = 30 };
     const struct view_addition *addition = r->addition;
-    struct flat table;
-    struct report_input in = {.names = &s->names, .flat = &table};
-    struct out text;
-    int lines = 1; /* where the shell asks again */
     rules->limit = addition->rows ? FEW : MOST;
-    if (!addition->rows)
-        return;
-    flat_fill(&table, s, r, rules);
-    out_init(&text, -1);
-    text.columns = terminal_columns(screen);
-    print_report(REPORT_FLAT, &in, &r->view.print, &text);
-    addition->write(s, addition->context, &text);
-    for (size_t i = 0; i < text.len; i++)
-        lines += text.at[i] == '\n';
-    out_deinit(&text);
-    while (rules->limit < MOST && lines++ < addition->rows)
-        rules->limit++;
+    for (int try = 0; addition->rows && try < 3; try++) {
+        struct flat table;
+        struct report_input in = {.names = &s->names, .flat = &table};
+        struct out text;
+        int room = addition->rows - 1; /* where the shell asks again */
+        flat_fill(&table, s, r, rules);
+        out_init(&text, -1);
+        text.columns = terminal_columns(screen);
+        print_report(REPORT_FLAT, &in, &r->view.print, &text);
+        addition->write(s, addition->context, &text);
+        for (size_t i = 0; i < text.len; i++)
+            room -= text.at[i] == '\n';
+        out_deinit(&text);
+        int limit = (int)rules->limit + room;
+        rules->limit = (uint64_t)(limit < FEW ? FEW : limit > MOST ? MOST : limit);
+        if (try && room >= 0)
+            break;
+    }
 }
 
 /* The table is made also if the base could not be opened, which costs little and keeps one way
@@ -125,6 +128,7 @@ static bool flat_print_functions(struct session *s, const struct flat_request *r
     struct view_rules rules = r->view.rules;
     if (!has_base && flat_leaves_out_idle(s, &r->view))
         rules.idle_percent = IDLE_PERCENT;
+    rules.sets_waits_apart = !has_base && !r->view.print.format && !rules.shows_model;
     own_by_total(&r->view, &rules);
     if (r->addition)
         flat_fit(s, r, &rules, out);

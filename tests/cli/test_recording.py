@@ -214,7 +214,8 @@ class Flat(Case):
         run.losses.append((KERNEL_UNSEEN, 0, 80 * PERIOD, "the kernel may not be seen"))
         text = self.text("flat", "--force", "--verbose", self.write(run))
         self.assertRegex(text, r"^0\.920 s of CPU and 0\.080 s off it \(all threads\) in 1\.000 s: "
-                               r"30( \+- \d)? % in work\.isra\.0, called by alpha; 20( \+- \d)? % in fact, called by alpha\n")
+                               r"of the CPU, 33( \+- \d)? % in work\.isra\.0, called by alpha; off it, 6[23] % waiting in poll, "
+                               r"called by main\n")
         self.assertRegex(text, r"(?m)^Program  \./demo a b$")
         self.assertRegex(text, r"(?m)^Profile  .*r, recorded 2026-09-2\d \d\d:\d\d:\d\d, 1\.000 s long$")
         self.assertRegex(text, r"(?m)^Samples  1000 of 0\.001 seconds each: 1\.000 seconds$")
@@ -326,6 +327,41 @@ class Flat(Case):
         self.assertIn("no samples were taken: record with --off-cpu to see what it waited for", text())
         self.assertIn("no samples were taken: run it for longer", text(length=10**9 - 1))
         self.assertIn("no samples were taken: run it for longer", text([(KERNEL_UNSEEN, 0, PERIOD, "not seen")]))
+
+    def test_work_and_waits_stand_apart(self):
+        """Work comes first however long the program waited, with shares of the CPU time; of a limit, waits get a third."""
+        run = Run("x")
+        demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
+        wait = run.object(WAIT)
+        run.process(7, 1, demo, "demo")
+        run.thread(0, 7)
+        run.sample([(demo, MAIN), (demo, ALPHA)], 750)
+        run.sample([(demo, MAIN)], 250)
+        for i, weight in enumerate((2000, 500, 300, 200)):
+            run.sample([(demo, MAIN), (demo, ALPHA), (wait, i)], weight)
+        folder = self.write(run)
+        work, waits = self.tables(self.text("flat", "--force", folder))
+        self.assertEqual(work[0].split()[-3:], ["on", "the", "CPU"])
+        self.assertEqual([row.split() for row in work[1:]],
+                         [["75.0", "0.750", "75.0", "0.750", "alpha"], ["25.0", "2.7", "0.250", "100.00", "1.000", "main"]])
+        self.assertEqual(waits[0].split(), ["self%", "+-", "self", "s", "off", "the", "CPU"])
+        self.assertEqual([row.split()[:2] for row in waits[1:]],
+                         [["66.67", "2.000"], ["16.67", "0.500"], ["10.00", "0.300"], ["6.67", "0.200"]])
+        for limit, on, off in (1, 1, 0), (2, 1, 1), (3, 2, 1), (4, 2, 2), (5, 2, 3):
+            parts = self.tables(self.text("flat", "--force", "-n", str(limit), folder))
+            found = [sum("[waiting]" in row for row in part) for part in parts]
+            self.assertEqual((len(parts[0]) - 1 - sum("more" in row for row in parts[0]), sum(found)), (on, off), parts)
+        # JSON and CSV stay one list, with shares of all and the waits in totals.
+        rows, _ = self.flat(folder)
+        self.assertEqual((rows["alpha"]["self_share"], rows["main"]["total_samples"]), (0.1875, 4000))
+        # What has one kind alone has one table.
+        self.assertEqual(len(self.tables(self.text("flat", "--force", "-f", "/waiting/", folder))), 1)
+
+    @staticmethod
+    def tables(text):
+        """The rows of each table below a head with self%, heads included."""
+        parts = [part.splitlines() for part in text.split("\n\n")]
+        return [part for part in parts if part[0].lstrip().startswith("self%")]
 
     def test_few_samples_of_a_program_that_waits(self):
         """It is not advised to run for longer; from a tenth of a CPU on, it is, and where waits were recorded."""
@@ -642,8 +678,8 @@ class Events(Case):
                          [{"name": "cache-misses", "self_share": 0.9, "self_samples": 900 / 333}])
         self.assertEqual(rows["ping"]["self_samples"], 0)
         text = self.text("flat", "--force", folder)
-        self.assertRegex(text, r"(?m)^ *self% .* cache-misses%  function$")
-        self.assertRegex(text, r"(?m) 30\.0 .* 10\.0 +work\.isra\.0$")
+        self.assertRegex(text, r"(?m)^ *self% .* cache-misses%  on the CPU$")
+        self.assertRegex(text, r"(?m) 32\.6 .* 10\.0 +work\.isra\.0$")
         table = list(csv.DictReader(io.StringIO(self.text("flat", "--force", "--csv", folder))))
         self.assertEqual([r["self_share of cache-misses"] for r in table if r["name"] == "ping"], ["0.9"])
 

@@ -7,8 +7,8 @@ from table import SINGLE, law
 ALL = SINGLE + ("several",)
 NS = 1e-9
 LEADER = re.compile(r"(\d+)( \+- \d+)? % (?:in |waiting in )?(.*?)(?:, called by .*)?$")
-# Where more waits than works.
-APART = re.compile(r": of the CPU, (?:\d+ % by .*?, )?(\d.*); off it, (.*)$")
+# Of what is on the CPU, what is off it, or both, each with shares of its own.
+APART = re.compile(r"(?:: of the CPU, (?:\d+ % by .*?, )?(\d.*?))?(?:[:;] off it, (.*))?$")
 TEXTS = ("flat", "flat --latency", "flat --verbose", "graph", "graph --tree", "lines", "annotate", "path",
          "path --steps", "path --if main=2x", "waits", "waits --files", "info", "doctor", "flat --wide --all", "optimize --explain",
          "diff r.monarc", "export --format folded", "export --format callgrind", "export --format dot")
@@ -36,21 +36,26 @@ def first_line_is_the_table(subject):
         subject.holds(f" in {world.slices / 100:.3f} s" in line, f"{line!r}: {world.slices / 100} s")
     rows = sorted((f for f in subject.json("flat", "--all", "r.monarc")["functions"] if f["self_share"] > 0),
                   key=lambda f: -f["self_share"])
-    both = APART.search(line)
-    if both:
-        for leader, is_off in (both[1], False), (both[2], True):
-            part = [f for f in rows if is_wait(f) == is_off]
-            whole = sum(f["self_share"] for f in part)
-            equal = [f for f in part if abs(f["self_share"] - part[0]["self_share"]) < 1e-12]
-            subject.holds(any(is_row(leader, one, whole) for one in equal), f"{leader!r} of {line!r}: {equal} of {whole}")
-        return
+    whole = 1
+    apart = APART.search(line)
+    if apart and (apart[1] or apart[2]) and any(not is_wait(f) for f in rows) and any(is_wait(f) for f in rows):
+        if apart[1] and apart[2]:
+            for leader, is_off in (apart[1], False), (apart[2], True):
+                part = [f for f in rows if is_wait(f) == is_off]
+                whole = sum(f["self_share"] for f in part)
+                equal = [f for f in part if abs(f["self_share"] - part[0]["self_share"]) < 1e-12]
+                subject.holds(any(is_row(leader, one, whole) for one in equal), f"{leader!r} of {line!r}: {equal} of {whole}")
+            return
+        rows = [f for f in rows if is_wait(f) == bool(apart[2])]
+        whole = sum(f["self_share"] for f in rows)
+        line = ": " + (apart[1] or apart[2])
     leaders = line.split(": ", 1)[1].split("; ") if rows else []
     may_lead = [f for f in rows if len(rows) > 1 and f["self_share"] >= rows[1]["self_share"] - 1e-12]
-    has_one = len(rows) > 1 and (rows[1]["self_share"] < 0.05 or any(is_unsure(f) for f in may_lead))
+    has_one = len(rows) > 1 and (rows[1]["self_share"] < 0.05 * whole or any(is_unsure(f) for f in may_lead))
     subject.holds(len(leaders) == min(2, len(rows)) or has_one, f"{line!r}: {len(rows)} rows")
     for leader, row in zip(leaders, rows):
         equal = [f for f in rows if abs(f["self_share"] - row["self_share"]) < 1e-12]  # any of them may lead
-        subject.holds(any(is_row(leader, one) for one in equal), f"{leader!r} of {line!r}: {equal}")
+        subject.holds(any(is_row(leader, one, whole) for one in equal), f"{leader!r} of {line!r}: {equal}")
 
 
 def is_unsure(row):
@@ -66,7 +71,8 @@ def is_row(leader, row, whole=1):
     """`whole`: what the leader's share is of, as a share; intervals are those of shares of all."""
     vague = re.match(r"(\d+) (of|to) (\d+)( %)? (.*)", leader)
     if vague and is_unsure(row):
-        low, high = (row["self_samples"], None) if vague[2] == "of" else (100 * row["self_share_low"], 100 * row["self_share_high"])
+        low, high = (row["self_samples"], None) if vague[2] == "of" else (
+            100 * row["self_share_low"] / whole, min(100, 100 * row["self_share_high"] / whole))
         return (abs(int(vague[1]) - low) <= 0.501 and (high is None or abs(int(vague[3]) - high) <= 0.501)
                 and (row["name"].startswith("[") or vague[5].startswith("in " + row["name"])))
     if vague:

@@ -32,21 +32,17 @@
 enum { MOST_STEPS = 30, NAME_COLUMNS = 50, MOST_BYTES = 100 };
 static const double LEADS = 0.05; /* share from which a second function is named */
 
-static bool answer_is_off_cpu(const struct functions *f, uint32_t function)
-{
-    return f->at[function].is_made && function_name_is_wait(f->at[function].name);
-}
+enum answer_part { ANSWER_ALL, ANSWER_ON_CPU, ANSWER_OFF_CPU };
 
-/* The function with the most self time but for one; NO_FUNCTION if none has any. `works`: on the
- * CPU. */
+/* The function with the most self time of a part, but for one; NO_FUNCTION if none has any. */
 static uint32_t answer_leader(const struct summary *s, const double *self,
-                              const struct functions *f, uint32_t but, bool works)
+                              const struct functions *f, uint32_t but, enum answer_part part)
 {
     uint32_t most = NO_FUNCTION;
     for (uint32_t i = 0; i < f->len; i++) {
         bool counts = i != but && self[i] > 0 && (s->run || !function_is_profiler(f, i));
         if (counts && (most == NO_FUNCTION || self[i] > self[most]) &&
-            !(works && answer_is_off_cpu(f, i)))
+            (part == ANSWER_ALL || (part == ANSWER_OFF_CPU) == function_is_off_cpu(f, i)))
             most = i;
     }
     return most;
@@ -103,6 +99,14 @@ static bool answer_is_unsure(const struct summary *s, double self, struct interv
     return 3 * interval_half(i) >= 2 * summary_share(s, self);
 }
 
+static struct interval answer_interval(const struct summary *s, const struct functions *f,
+                                       uint32_t function, double self)
+{
+    bool was_measured = s->measured && s->measured->off_below && function_is_off_cpu(f, function);
+    return was_measured ? summary_wait_interval(s, function, self)
+                        : summary_self_interval(s, function, self);
+}
+
 /* What a share is of: all samples, or those of them on the CPU, or off it. */
 struct answer_whole {
     double samples;
@@ -124,7 +128,7 @@ static const char *answer_share(const struct summary *s, struct names *names,
                  {"[stopped]", "stopped", ""},
                  {"[kernel] ", "in the kernel (", ")"},
                  {"[kernel]", "in the kernel", ""}};
-    struct interval i = summary_self_interval(s, function, self);
+    struct interval i = answer_interval(s, names->functions, function, self);
     bool is_unsure = answer_is_unsure(s, self, i);
     double scale = s->samples / whole.samples, share = scale * summary_share(s, self);
     i = (struct interval){scale * i.low, fmin(1, scale * i.high)};
@@ -255,9 +259,9 @@ void summary_answer(struct summary *s, const struct attribution *t, struct names
     const struct functions *f = names->functions;
     double off = 0; /* the CPU */
     for (uint32_t i = 0; s->run && i < f->len; i++)
-        off += answer_is_off_cpu(f, i) ? self[i] : 0;
+        off += function_is_off_cpu(f, i) ? self[i] : 0;
     const char *amount = answer_amount(s, off, a);
-    uint32_t first = answer_leader(s, self, f, NO_FUNCTION, false);
+    uint32_t first = answer_leader(s, self, f, NO_FUNCTION, ANSWER_ALL);
     if (first == NO_FUNCTION) {
         s->answer = arena_printf(a, "%s, none of it in a known function", amount);
         return;
@@ -270,25 +274,35 @@ void summary_answer(struct summary *s, const struct attribution *t, struct names
         if (c->caller != c->callee && (!*known || c->inclusive > (*known)->inclusive))
             *known = c;
     }
-    struct answer_whole all = {s->samples, ": "};
-    uint32_t works = answer_leader(s, self, f, NO_FUNCTION, true);
-    if (answer_is_off_cpu(f, first) && works != NO_FUNCTION &&
-        !answer_is_unsure(s, self[works], summary_self_interval(s, works, self[works]))) {
+    /* As flat has it: shares of the time on the CPU, and of that off it. */
+    enum answer_part part = ANSWER_ALL;
+    struct answer_whole whole = {s->samples, ": "};
+    uint32_t works = answer_leader(s, self, f, NO_FUNCTION, ANSWER_ON_CPU);
+    if (off > 0 && works != NO_FUNCTION) {
         const char *program = s->run->chosen ? "" : answer_program(s->run, "%.0f %% by %s, ", a);
-        struct answer_whole on = {s->samples - off, arena_printf(a, ": of the CPU, %s", program)};
         struct answer_whole rest = {off, "; off it, "};
-        s->answer = arena_printf(a, "%s%s%s", amount,
-                                 answer_share(s, names, &calls, works, self[works], on, a),
-                                 answer_share(s, names, &calls, first, self[first], rest, a));
-        return;
+        uint32_t waits = answer_leader(s, self, f, NO_FUNCTION, ANSWER_OFF_CPU);
+        bool says_nothing =
+            answer_is_unsure(s, self[works], summary_self_interval(s, works, self[works]));
+        part = ANSWER_ON_CPU, first = works;
+        whole =
+            (struct answer_whole){s->samples - off, arena_printf(a, ": of the CPU, %s", program)};
+        if (says_nothing && off > whole.samples)
+            part = ANSWER_OFF_CPU, first = waits, whole = (struct answer_whole){off, ": off it, "};
+        else if (off >= LEADS * s->samples) {
+            s->answer = arena_printf(a, "%s%s%s", amount,
+                                     answer_share(s, names, &calls, works, self[works], whole, a),
+                                     answer_share(s, names, &calls, waits, self[waits], rest, a));
+            return;
+        }
     }
-    s->answer =
-        arena_printf(a, "%s%s", amount, answer_share(s, names, &calls, first, self[first], all, a));
-    uint32_t second = answer_leader(s, self, f, first, false);
-    all.before = "; ";
-    if (second != NO_FUNCTION && summary_share(s, self[second]) >= LEADS &&
+    s->answer = arena_printf(a, "%s%s", amount,
+                             answer_share(s, names, &calls, first, self[first], whole, a));
+    uint32_t second = answer_leader(s, self, f, first, part);
+    whole.before = "; ";
+    if (second != NO_FUNCTION && self[second] >= LEADS * whole.samples &&
         !answer_is_unsure(s, self[first], summary_self_interval(s, first, self[first])) &&
         !answer_is_unsure(s, self[second], summary_self_interval(s, second, self[second])))
         s->answer = arena_printf(a, "%s%s", s->answer,
-                                 answer_share(s, names, &calls, second, self[second], all, a));
+                                 answer_share(s, names, &calls, second, self[second], whole, a));
 }

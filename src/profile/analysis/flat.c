@@ -52,13 +52,35 @@ static void sort_rows_by(struct keyed *sorted, uint32_t len, const struct flat_r
 }
 
 /* Books a row that is not shown, unless nothing was measured of it. */
-static void omit(struct flat *t, const struct flat_row *r)
+static void omit(struct flat_rest *rest, const struct flat_row *r)
 {
     if (r->self == 0 && !r->calls && r->total == 0)
         return;
-    t->omitted.functions++;
-    t->omitted.self += r->self;
-    t->omitted.calls += r->calls;
+    rest->functions++;
+    rest->self += r->self;
+    rest->calls += r->calls;
+}
+
+/* Samples off the CPU if there are samples on it, too. */
+static double flat_off_cpu(const struct summary *s, const struct functions *f)
+{
+    double off = 0, on = 0;
+    if (!s->stacks || !s->measured || !s->measured->off_below)
+        return 0;
+    for (uint32_t i = 0; i < f->len; i++)
+        *(function_is_off_cpu(f, i) ? &off : &on) += s->measured->self[i];
+    return on > 0 ? off : 0;
+}
+
+/* Of `limit` rows, how many are code: a third is for waits, and what either cannot use is the
+ * other's. `kept` of each. */
+static uint32_t flat_on_rows(uint32_t on, uint32_t off, uint64_t limit)
+{
+    uint64_t waits = (limit + 1) / 3;
+    if (!limit || on + off <= limit)
+        return on;
+    waits = waits < off ? waits : off;
+    return on < limit - waits ? on : (uint32_t)(limit - waits);
 }
 
 void flat_make(struct flat *t, const struct summary *s, const struct graph *g, struct names *names,
@@ -69,7 +91,8 @@ void flat_make(struct flat *t, const struct summary *s, const struct graph *g, s
     struct flat_row *rows = ARENA_NEW(&scratch, struct flat_row, g->functions->len);
     struct keyed *sorted = ARENA_NEW(&scratch, struct keyed, g->functions->len);
     /* Rows in table order that pass everything but the limit. */
-    uint32_t kept = 0;
+    uint32_t kept = 0, waits = 0;
+    t->off = rules->sets_waits_apart ? flat_off_cpu(s, g->functions) : 0;
     for (uint32_t i = 0; i < g->functions->len; i++) {
         const struct graph_node *n = &g->nodes[i];
         bool is_inlined = g->functions->at[i].is_inlined; /* no call was counted: no model */
@@ -85,18 +108,27 @@ void flat_make(struct flat *t, const struct summary *s, const struct graph *g, s
                              .calls = n->calls + n->self_calls,
                              .recursive_calls = n->self_calls,
                              .interval = summary_self_interval(s, i, self)};
+        bool is_wait = t->off > 0 && function_is_off_cpu(g->functions, i);
+        /* CPU time without a place is no wait's. */
+        if (is_wait)
+            r.interval = summary_wait_interval(s, i, self);
+        else if (t->off > 0)
+            r.total = fmax(0, r.total - s->measured->off_below[i]);
         bool is_idle = r.self == 0 && !r.calls && r.total == 0;
         for (size_t k = 0; k < s->others.len && is_idle; k++)
             is_idle = !(s->others.at[k].self[i] > 0);
         if (is_idle && !rules->shows_all)
             continue;
         t->has_fractions |= !s->run && r.self != floor(r.self);
-        double percent = 100 * summary_share(s, r.self);
+        double whole = is_wait ? t->off : s->samples - t->off;
+        double percent = whole > 0 ? 100 * r.self / whole : 0;
         bool is_brief = percent < rules->idle_percent && !r.calls && !rules->shows_all;
         bool is_kept_out = percent < rules->min_percent || !filter_admits(rules->filter, names, i);
-        t->omitted.idle += is_brief && !is_kept_out;
+        struct flat_rest *rest = is_wait ? &t->omitted_waits : &t->omitted;
+        rest->idle += is_brief && !is_kept_out;
+        waits += is_wait && !is_kept_out && !is_brief;
         if (is_kept_out || is_brief)
-            omit(t, &r);
+            omit(rest, &r);
         else
             rows[kept++] = r;
     }
@@ -123,15 +155,22 @@ void flat_make(struct flat *t, const struct summary *s, const struct graph *g, s
     sort_equals(sorted, kept, by_name, &(struct flat_sort){rows, names});
 
     t->rows = ARENA_NEW(a, struct flat_row, kept);
-    double running = 0;
-    for (uint32_t i = 0; i < kept; i++) {
-        struct flat_row *r = &rows[sorted[i].item];
-        if (rules->limit && t->len >= rules->limit) {
-            omit(t, r);
-            continue;
+    uint32_t on = flat_on_rows(kept - waits, waits, rules->limit);
+    for (int part = 0; part < 2; part++) {
+        uint64_t most = !rules->limit ? UINT64_MAX : part ? rules->limit : on;
+        double running = 0;
+        for (uint32_t i = 0; i < kept; i++) {
+            struct flat_row *r = &rows[sorted[i].item];
+            if (part != (t->off > 0 && function_is_off_cpu(g->functions, r->function)))
+                continue;
+            if (t->len >= most) {
+                omit(part ? &t->omitted_waits : &t->omitted, r);
+                continue;
+            }
+            r->running = running += r->self;
+            t->rows[t->len++] = *r;
         }
-        r->running = running += r->self;
-        t->rows[t->len++] = *r;
+        t->on_len = part ? t->on_len : t->len;
     }
     arena_deinit(&scratch);
 }
@@ -145,6 +184,13 @@ void flat_locate(struct flat *t, const struct functions *f, struct object *const
     }
 }
 
+double flat_total(const struct flat *t, uint32_t function)
+{
+    const struct summary *s = t->summary;
+    double off = t->off > 0 ? s->measured->off_below[function] : 0;
+    return fmax(0, s->stacks->inclusive[function] - off);
+}
+
 /* The most first, by insertion into the few that are kept: debug information is asked about those
  * alone that would be among them. */
 void flat_find_own(struct flat *t, const struct functions *f, struct object *const *objects)
@@ -153,15 +199,15 @@ void flat_find_own(struct flat *t, const struct functions *f, struct object *con
     const struct summary *s = t->summary;
     if (!t->len || !s->stacks || function_is_own(f, t->rows[0].function, objects))
         return;
-    const double *total = s->stacks->inclusive;
     for (uint32_t i = 0; i < f->len; i++) {
-        double share = summary_share(s, total[i]);
+        double total = flat_total(t, i), share = total / (s->samples - t->off);
         uint32_t at = t->own_len;
-        if (share < LEAST || share > MOST ||
-            (at == FLAT_OWN && total[i] <= total[t->own[at - 1]]) ||
+        if (!(share >= LEAST && share <= MOST) ||
+            (at == FLAT_OWN && total <= flat_total(t, t->own[at - 1])) ||
             !function_is_own(f, i, objects))
             continue;
-        for (at = at < FLAT_OWN ? at : FLAT_OWN - 1; at && total[t->own[at - 1]] < total[i]; at--)
+        at = at < FLAT_OWN ? at : FLAT_OWN - 1;
+        for (; at && flat_total(t, t->own[at - 1]) < total; at--)
             t->own[at] = t->own[at - 1];
         t->own[at] = i;
         t->own_len += t->own_len < FLAT_OWN;

@@ -152,6 +152,11 @@ bool function_program_place(const struct functions *f, uint32_t function,
  */
 bool function_name_is_wait(const char *name);
 
+static inline bool function_is_off_cpu(const struct functions *f, uint32_t function)
+{
+    return f->at[function].is_made && function_name_is_wait(f->at[function].name);
+}
+
 /* Whether a function is the project's own code: in the program, or an object outside of the
  * system's folders, and of a source that neither the system nor a toolchain brought. What debug
  * information knows no source of is own code but for what starts programs. What is made up for

@@ -443,6 +443,12 @@ struct interval summary_self_interval(const struct summary *s, uint32_t function
                                interval_by_error(s, self, m->self_error[function]));
 }
 
+struct interval summary_wait_interval(const struct summary *s, uint32_t function, double self)
+{
+    double share = summary_share(s, self), most = summary_share(s, s->measured->unplaced_waits);
+    return (struct interval){share, share + (s->measured->is_wait[function] ? most : 0)};
+}
+
 struct interval summary_total_interval(const struct summary *s, uint32_t function, double total)
 {
     if (!s->measured || !s->measured->inclusive_error || !(total > 0))
@@ -450,4 +456,12 @@ struct interval summary_total_interval(const struct summary *s, uint32_t functio
     const struct stacks *m = s->measured;
     return interval_with_waits(s, m->waits && m->waits[function],
                                interval_by_error(s, total, m->inclusive_error[function]));
+}
+
+struct interval summary_cpu_interval(const struct summary *s, uint32_t function, double cpu)
+{
+    bool has_error = s->measured && s->measured->inclusive_error && cpu > 0;
+    return interval_with_unplaced(
+        s, has_error ? interval_by_error(s, cpu, s->measured->inclusive_error[function])
+                     : summary_interval(s, cpu));
 }

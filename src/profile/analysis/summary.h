@@ -235,4 +235,9 @@ double summary_error(const struct summary *s, double samples);
 struct interval summary_self_interval(const struct summary *s, uint32_t function, double self);
 struct interval summary_total_interval(const struct summary *s, uint32_t function, double total);
 
+/* Of a kind of waiting, and of what of a function's total time is on the CPU, as shares of all
+ * samples: waits were measured, but for those without a place, and are no CPU time without one. */
+struct interval summary_wait_interval(const struct summary *s, uint32_t function, double self);
+struct interval summary_cpu_interval(const struct summary *s, uint32_t function, double cpu);
+
 #endif

@@ -37,16 +37,24 @@ struct flat_row {
 
 enum { FLAT_OWN = 5 };
 
+/* What filters and limits kept out. */
+struct flat_rest {
+    uint32_t functions; /* that have time or calls */
+    uint32_t idle;      /* those of them that rules.idle_percent alone keeps out */
+    double self;
+    uint64_t calls;
+};
+
 struct flat {
     const struct summary *summary;
     struct flat_row *rows;
     uint32_t len;
-    struct {
-        uint32_t functions; /* that have time or calls, kept out by filters and limits */
-        uint32_t idle;      /* those of them that rules.idle_percent alone keeps out */
-        double self;
-        uint64_t calls;
-    } omitted;
+    struct flat_rest omitted;
+    /* Where waits are set apart: their rows come last, `running` begins anew with them, `total` of
+     * the others is time on the CPU, `omitted` has none of them. */
+    double off;      /* samples off the CPU, of all functions; 0: nothing is set apart */
+    uint32_t on_len; /* rows before those of waits; all rows if nothing is set apart */
+    struct flat_rest omitted_waits;
     bool has_fractions; /* some self is not a whole number of samples */
     bool shows_model;
     uint32_t own[FLAT_OWN]; /* flat_find_own(): functions of the project, most total time first */
@@ -60,11 +68,12 @@ enum view_sort { BY_SELF, BY_TOTAL, BY_CALLS, BY_NAME };
 struct view_rules {
     enum view_sort sort;
     bool has_sort;
-    bool shows_all;      /* functions without time and calls, too */
-    uint64_t limit;      /* rows; 0: all */
-    double min_percent;  /* of all samples: the self share of a row, the total of an entry */
-    double idle_percent; /* flat: so much self time is as good as none in a row without calls */
-    bool shows_model;    /* results of the call graph's model, beside measured totals */
+    bool shows_all;        /* functions without time and calls, too */
+    uint64_t limit;        /* rows; 0: all */
+    double min_percent;    /* of all samples: the self share of a row, the total of an entry */
+    double idle_percent;   /* flat: so much self time is as good as none in a row without calls */
+    bool shows_model;      /* results of the call graph's model, beside measured totals */
+    bool sets_waits_apart; /* flat: where there is time on the CPU as well */
     const struct filter *filter;
 };
 
@@ -74,6 +83,10 @@ void flat_make(struct flat *t, const struct summary *s, const struct graph *g, s
 
 /* function_program_place() of as many rows as a person reads. */
 void flat_locate(struct flat *t, const struct functions *f, struct object *const *objects);
+
+/* A function's samples with callees, of those on the CPU where waits are set apart. For recordings
+ * with stacks. */
+double flat_total(const struct flat *t, uint32_t function);
 
 /* Finds the project's own functions with the most total time, if the first row is of other code.
  * Those that all but all samples went through, as main(), say nothing, and are left out. */

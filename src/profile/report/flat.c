@@ -1,5 +1,8 @@
 /* The flat profile as text, JSON (docs/schema/flat.schema.json) and CSV.
  *
+ * Text has a table of code and one of waits where a recording has both, each with shares of its own
+ * whole. JSON and CSV have the rows in one list, with shares of all.
+ *
  * One list of columns serves the three. Text shows those that people read, as many as fit the
  * width, and all with --wide: no figure is rounded or cut to make room, but whole columns are left
  * out (amounts a call before totals that were measured), and a line below the table names them. An
@@ -73,8 +76,8 @@ static const struct column columns[FLAT_COLUMNS] = {
     [FLAT_KIND] = {"kind", MEANS_KIND},
     [FLAT_INLINED] = {"is_inlined", MEANS_INLINED},
     [FLAT_SHARE] = {"self_share",
-                    "share of all samples, those outside any function included; 0 to 1"
-                    " in JSON",
+                    "share of all samples, those outside any function included; 0 to 1 in JSON. In "
+                    "text, rows on the CPU have shares of the CPU time, and waits of the waiting",
                     "self%", FORM_HEAT},
     [FLAT_SHARE_BETWEEN] = {NULL,
                             "half the width of the 95 % confidence interval of self%, in "
@@ -313,8 +316,8 @@ void flat_csv(struct out *out, const struct report_input *in)
 /* All columns of which there are data; samples where time does not say the same, and with sums down
  * the table if all are wanted. Their order is that of reading: how much of all, then amounts, then
  * calls. A column whose unit is not known has `?` there; samples that were spread over functions by
- * bins have two decimals. */
-static struct text_columns text_layout(const struct report_input *in)
+ * bins have two decimals. Waits call nothing. */
+static struct text_columns text_layout(const struct report_input *in, bool of_waits)
 {
     const struct flat *t = in->flat;
     const struct summary *s = t->summary;
@@ -344,6 +347,8 @@ static struct text_columns text_layout(const struct report_input *in)
         if (is_whole)
             text_column(&l, FLAT_CUMULATIVE, time, decimals);
     }
+    if (of_waits)
+        return l;
     if (s->stacks) {
         text_column(&l, FLAT_TOTAL_SHARE, 4 + percent, percent);
         text_column(&l, FLAT_TOTAL, time, decimals);
@@ -379,12 +384,13 @@ struct flat_ends {
  * `besides`: columns of the row that are not in the table, those of other events and the gaps.
  * Names want between NAME_ROOM and ENOUGH columns: waiting for the longest C++ name would leave no
  * figures. */
-static struct flat_ends text_fit(struct text_columns *l, const struct report_input *in, int besides)
+static struct flat_ends text_fit(struct text_columns *l, const struct report_input *in,
+                                 const char *title, int besides)
 {
     static const uint8_t ORDER[] = {FLAT_TOTAL_PER_CALL, FLAT_SELF_PER_CALL};
     enum { ENOUGH = 32, LOOKED_AT = 50, MOST_PLACE = 28, HEADING = 6 };
     const struct flat *t = in->flat;
-    int widest = (int)sizeof "function" - 1, placed = widest, place = 0;
+    int widest = (int)strlen(title), placed = widest, place = 0;
     for (uint32_t i = 0; i < t->len && i < LOOKED_AT; i++) {
         const struct flat_row *r = &t->rows[i];
         int width = text_function_width(in->names, r->function, &in->style);
@@ -420,40 +426,43 @@ static struct field amount_per_call(char *into, size_t size, const struct summar
     return field_text(into);
 }
 
-/* What has no value in this row stays blank: a field without a kind. */
+/* What has no value in this row stays blank: a field without a kind. `whole`: the samples that
+ * shares are of. */
 static void text_row(struct out *out, const struct text_columns *l, const struct report_input *in,
-                     const struct flat_row *r, const struct flat_ends *ends)
+                     const struct flat_row *r, double whole, const struct flat_ends *ends)
 {
     const struct summary *s = in->flat->summary;
     const struct stacks *m = s->measured;
     double unit = l->unit ? s->rate : 1; /* totals are in samples where there is no rate */
-    struct interval whole = s->stacks ? summary_total_interval(s, r->function, r->total)
-                                      : summary_interval(s, fmax(r->total, 0));
+    double scale = s->samples > 0 ? s->samples / whole : 1;
+    struct interval all = !s->stacks          ? summary_interval(s, fmax(r->total, 0))
+                          : in->flat->off > 0 ? summary_cpu_interval(s, r->function, r->total)
+                                              : summary_total_interval(s, r->function, r->total);
     /* One error serves share and time, as the sum of all samples is no estimate. */
-    double half = interval_half(r->interval), total_half = interval_half(whole);
+    double half = interval_half(r->interval), total_half = interval_half(all);
     double total_error = total_half * s->samples / unit;
     char self[32], total[32], line[16];
     struct out name;
     struct field fields[FLAT_COLUMNS] = {0};
     row_fields(fields, in, r);
     bool matters = !in->style.width || interval_matters(r->interval, summary_share(s, r->self));
-    fields[FLAT_SHARE].error = half;
+    fields[FLAT_SHARE] = field_about(scale * summary_share(s, r->self), scale * half);
     fields[FLAT_TIME].error = summary_time(s, half * s->samples);
     if (s->samples > 0 && matters)
-        fields[FLAT_SHARE_BETWEEN] = field_about(half, half);
+        fields[FLAT_SHARE_BETWEEN] = field_about(scale * half, scale * half);
     if (m && m->self_between && m->self_between[r->function] >= 0) {
         double between = summary_time(s, m->self_between[r->function]);
         fields[FLAT_BETWEEN] = field_about(between, between);
     }
     fields[FLAT_CUMULATIVE] = field_double(summary_time(s, r->running));
-    fields[FLAT_TOTAL_SHARE] = field_about(summary_share(s, r->total), total_half);
+    fields[FLAT_TOTAL_SHARE] = field_about(scale * summary_share(s, r->total), scale * total_half);
     fields[FLAT_TOTAL] = field_about(r->total / unit, total_error);
     fields[FLAT_MODEL] = field_about(r->model / unit, total_error);
     fields[FLAT_MODEL_ERROR] = field_about((r->model - r->total) / unit, total_error);
     fields[FLAT_SELF_PER_CALL] =
         amount_per_call(self, sizeof self, s, flat_self_per_call(r), r->interval);
     fields[FLAT_TOTAL_PER_CALL] =
-        amount_per_call(total, sizeof total, s, flat_total_per_call(r), whole);
+        amount_per_call(total, sizeof total, s, flat_total_per_call(r), all);
     text_columns_row(out, l, fields, s->samples > 0);
     for (size_t i = 0; i < s->others.len; i++)
         others_share(out, &s->others.at[i], s->others.at[i].self[r->function]);
@@ -477,20 +486,69 @@ static void text_row(struct out *out, const struct text_columns *l, const struct
     out_char(out, '\n');
 }
 
+/* Rows of a table of their own: functions, or waits. */
+struct flat_part {
+    struct text_columns columns;
+    const char *title;
+    uint32_t from, to; /* rows */
+    double whole;      /* what shares are of, in samples */
+    const struct flat_rest *omitted;
+    struct flat_ends ends;
+    int indent;
+};
+
 /* A row that stands for what is in no row, up to its words. `running`: the sum down to here, so
  * that the last row reaches the whole in the column cumulative. */
-static void text_rest(struct out *out, const struct text_columns *l, const struct summary *s,
+static void text_rest(struct out *out, const struct flat_part *p, const struct summary *s,
                       double self, double running, uint64_t calls)
 {
     /* No function's: its error is that of so many samples drawn alone. */
     double half = summary_error(s, self), error = summary_time(s, half * s->samples);
-    struct field fields[FLAT_COLUMNS] = {[FLAT_SHARE] = field_about(summary_share(s, self), half),
-                                         [FLAT_SAMPLES] = field_double(self),
-                                         [FLAT_TIME] = field_about(summary_time(s, self), error),
-                                         [FLAT_CUMULATIVE] = field_double(summary_time(s, running)),
-                                         [FLAT_CALLS] = field_u64(calls)};
-    text_columns_row(out, l, fields, false);
+    double scale = s->samples > 0 ? s->samples / p->whole : 1;
+    struct field fields[FLAT_COLUMNS] = {
+        [FLAT_SHARE] = field_about(scale * summary_share(s, self), scale * half),
+        [FLAT_SAMPLES] = field_double(self),
+        [FLAT_TIME] = field_about(summary_time(s, self), error),
+        [FLAT_CUMULATIVE] = field_double(summary_time(s, running)),
+        [FLAT_CALLS] = field_u64(calls)};
+    out_spaces(out, (size_t)p->indent);
+    text_columns_row(out, &p->columns, fields, false);
     out_spaces(out, 2 + (size_t)others_width(&s->others));
+}
+
+/* A table with its head and rests. */
+static void text_part(struct out *out, const struct report_input *in, const struct flat_part *p)
+{
+    const struct flat *t = in->flat;
+    const struct summary *s = t->summary;
+    double running = p->to > p->from ? t->rows[p->to - 1].running : 0;
+    out_printf(out, "\n%*s", p->indent, "");
+    text_columns_head(out, &p->columns);
+    others_head(out, &s->others);
+    out_printf(out, "  %s", p->title);
+    if (p->ends.place) {
+        out_spaces(out, (size_t)p->ends.name - strlen(p->title) + 2);
+        out_str(out, "source");
+    }
+    out_char(out, '\n');
+    for (uint32_t i = p->from; i < p->to; i++) {
+        out_spaces(out, (size_t)p->indent);
+        text_row(out, &p->columns, in, &t->rows[i], p->whole, &p->ends);
+    }
+    if (p->omitted->functions) {
+        bool is_idle = p->omitted->functions == p->omitted->idle; /* all of them */
+        if (!t->len)
+            text_none_passes(out, "function");
+        running += p->omitted->self;
+        text_rest(out, p, s, p->omitted->self, running, p->omitted->calls);
+        text_more(out, p->omitted->functions, p->omitted == &t->omitted ? "function" : "kind",
+                  is_idle ? "--all" : NULL);
+    }
+    if (p->omitted == &t->omitted && (s->unattributed != 0 || s->unknown_callees)) {
+        running += s->unattributed;
+        text_rest(out, p, s, s->unattributed, running, s->unknown_callees);
+        out_str(out, TEXT_UNATTRIBUTED);
+    }
 }
 
 /* What leads by self time may be anybody's: memcpy, the kernel, a wait. What of the program led
@@ -505,10 +563,12 @@ static void text_own(struct out *out, const struct report_input *in)
         return;
     out_str(out, "\ntotal%  total s  your functions by total\n");
     for (uint32_t i = 0; i < t->own_len; i++) {
-        double total = s->stacks->inclusive[t->own[i]], share = summary_share(s, total);
-        double half = interval_half(summary_total_interval(s, t->own[i], total));
+        double total = flat_total(t, t->own[i]), scale = s->samples / (s->samples - t->off);
+        double share = scale * summary_share(s, total);
+        double half = interval_half(t->off > 0 ? summary_cpu_interval(s, t->own[i], total)
+                                               : summary_total_interval(s, t->own[i], total));
         text_heat_on(out, &in->style, share);
-        text_known_share(out, share, half, 4 + decimals, decimals);
+        text_known_share(out, share, scale * half, 4 + decimals, decimals);
         text_heat_off(out, &in->style, share);
         text_known(out, summary_time(s, total), summary_time(s, half * s->samples), 9,
                    summary_decimals(s));
@@ -518,54 +578,42 @@ static void text_own(struct out *out, const struct report_input *in)
     }
 }
 
-/* Head, notes, table, rests, legend, and which columns had no room. A filter that lets nothing pass
- * says so: an empty table looks like an empty profile. */
+/* Head, notes, table, legend, and which columns had no room. A filter that lets nothing pass says
+ * so: an empty table looks like an empty profile. What a program did and what it waited for are two
+ * questions: 3 s in a sleep would push 1 s of work off the screen, and make a third of it. */
 void flat_text(struct out *out, const struct report_input *in)
 {
     const struct flat *t = in->flat;
     const struct summary *s = t->summary;
-    struct text_columns l = text_layout(in);
+    struct flat_part work = {.columns = text_layout(in, false),
+                             .title = t->off > 0 ? "on the CPU" : "function",
+                             .to = t->on_len,
+                             .whole = s->samples - t->off,
+                             .omitted = &t->omitted};
     /* Without samples the first column is that of calls, and stands two columns off the margin. */
-    int indent = !s->has_samples && l.width ? 2 : 0;
-    int besides = indent + others_width(&s->others) + 2;
-    double running = t->len ? t->rows[t->len - 1].running : 0;
-    struct flat_ends ends = text_fit(&l, in, besides);
+    work.indent = !s->has_samples && work.columns.width ? 2 : 0;
+    int besides = work.indent + others_width(&s->others) + 2;
+    work.ends = text_fit(&work.columns, in, work.title, besides);
+    struct flat_part waits = {.columns = text_layout(in, true),
+                              .title = "off the CPU",
+                              .from = t->on_len,
+                              .to = t->len,
+                              .whole = t->off,
+                              .omitted = &t->omitted_waits};
+    waits.ends.used = waits.columns.width + besides;
     text_summary(out, s);
     text_notes(out, s);
-    if (!t->len && !t->omitted.functions && s->unattributed == 0 && !s->unknown_callees)
+    if (!t->len && !t->omitted.functions && !t->omitted_waits.functions && s->unattributed == 0 &&
+        !s->unknown_callees)
         return; /* without samples and calls the head is all */
     text_own(out, in);
-    out_printf(out, "\n%*s", indent, "");
-    text_columns_head(out, &l);
-    others_head(out, &s->others);
-    out_str(out, "  function");
-    if (ends.place) {
-        out_spaces(out, (size_t)ends.name - strlen("function") + 2);
-        out_str(out, "source");
-    }
-    out_char(out, '\n');
-    for (uint32_t i = 0; i < t->len; i++) {
-        out_spaces(out, (size_t)indent);
-        text_row(out, &l, in, &t->rows[i], &ends);
-    }
-    if (!t->len && t->omitted.functions)
-        text_none_passes(out, "function");
-    if (t->omitted.functions) {
-        running += t->omitted.self;
-        out_spaces(out, (size_t)indent);
-        text_rest(out, &l, s, t->omitted.self, running, t->omitted.calls);
-        bool is_idle = t->omitted.functions == t->omitted.idle; /* all of them */
-        text_more(out, t->omitted.functions, "function", is_idle ? "--all" : NULL);
-    }
-    if (s->unattributed != 0 || s->unknown_callees) {
-        running += s->unattributed;
-        out_spaces(out, (size_t)indent);
-        text_rest(out, &l, s, s->unattributed, running, s->unknown_callees);
-        out_str(out, TEXT_UNATTRIBUTED);
-    }
-    if (s->samples > 0 && l.shape[FLAT_SHARE_BETWEEN].width)
+    if (t->on_len || !t->len)
+        text_part(out, in, &work);
+    if (t->on_len < t->len)
+        text_part(out, in, &waits);
+    if (s->samples > 0 && work.columns.shape[FLAT_SHARE_BETWEEN].width)
         text_interval_legend(out, s);
     out_prose(out);
-    text_columns_left_out(out, &l);
+    text_columns_left_out(out, &work.columns);
     out_prose_end(out);
 }

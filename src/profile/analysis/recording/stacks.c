@@ -581,19 +581,31 @@ static void strata_add(struct strata *t, uint32_t start, uint32_t end, uint32_t 
     hits_end_stratum(t->inclusive, &all, at.is_drawn, b);
 }
 
-/* How long the callers of each function had no CPU: that says what else the machine did. */
-static void stacks_measure_ready(struct stacks *t, const struct space *s, const struct functions *f,
+/* A wait is below the function that waits; one without a place is in none. Functions have waits in
+ * their inclusive time alone: what waited itself is what stands for the wait. How long they had no
+ * CPU says what else the machine did. */
+static void stacks_measure_waits(struct stacks *t, const struct space *s, const struct functions *f,
                                  const struct call_frames *frames, const double *weights,
                                  struct arena *a)
 {
     const struct recording *r = s->recording;
     struct arena scratch = {0};
     uint32_t *seen = ARENA_NEW(&scratch, uint32_t, f->len); /* recursion counts once */
+    t->waits = ARENA_NEW(a, bool, f->len);
+    t->is_wait = ARENA_NEW(a, bool, f->len);
+    t->off_below = ARENA_NEW(a, double, f->len);
     t->ready_below = ARENA_NEW(a, double, f->len);
     for (uint32_t i = 0; i < r->nodes.len; i++) {
-        if (!(weights[i] > 0) || !recording_is_wait(r, i) ||
-            r->nodes.at[i].address != RECORDING_WAIT_READY)
+        if (!(weights[i] > 0) || !recording_is_wait(r, i))
             continue;
+        bool is_ready = r->nodes.at[i].address == RECORDING_WAIT_READY;
+        if (r->nodes.at[i].address == RECORDING_WAIT_UNKNOWN) {
+            t->unplaced_waits += weights[i];
+            continue;
+        }
+        uint32_t itself = innermost_function(s, frames, i);
+        if (itself != NO_FUNCTION && !is_ready)
+            t->is_wait[itself] = t->waits[itself] = true;
         for (uint32_t node = r->nodes.at[i].parent; node != RECORDING_ROOT;
              node = r->nodes.at[node].parent) {
             uint32_t place = frames ? frames->place[node] : 0, first = space_function_of(s, node);
@@ -601,45 +613,16 @@ static void stacks_measure_ready(struct stacks *t, const struct space *s, const 
                      end = frames ? frames->start[place + 1] : 0;
             for (uint32_t function = first; function != NO_FUNCTION;
                  function = k < end ? frames->frame[k++] : NO_FUNCTION) {
-                if (seen[function] != i + 1)
-                    t->ready_below[function] += weights[i];
+                if (seen[function] == i + 1)
+                    continue;
                 seen[function] = i + 1;
+                t->off_below[function] += weights[i];
+                t->ready_below[function] += is_ready ? weights[i] : 0;
+                t->waits[function] |= !is_ready;
             }
         }
     }
     arena_deinit(&scratch);
-}
-
-/* A wait is below the function that waits; one without a place is in none. Functions have waits in
- * their inclusive time alone: what waited itself is what stands for the wait. */
-static void stacks_measure_waits(struct stacks *t, const struct space *s, const struct functions *f,
-                                 const struct call_frames *frames, const double *weights,
-                                 struct arena *a)
-{
-    const struct recording *r = s->recording;
-    t->waits = ARENA_NEW(a, bool, f->len);
-    t->is_wait = ARENA_NEW(a, bool, f->len);
-    for (uint32_t i = 0; i < r->nodes.len; i++) {
-        if (!(weights[i] > 0) || !recording_is_wait(r, i) ||
-            r->nodes.at[i].address == RECORDING_WAIT_READY)
-            continue;
-        if (r->nodes.at[i].address == RECORDING_WAIT_UNKNOWN) {
-            t->unplaced_waits += weights[i];
-            continue;
-        }
-        uint32_t itself = innermost_function(s, frames, i);
-        if (itself != NO_FUNCTION)
-            t->is_wait[itself] = true;
-        for (uint32_t node = i; node != RECORDING_ROOT; node = r->nodes.at[node].parent) {
-            uint32_t place = frames ? frames->place[node] : 0;
-            if (space_function_of(s, node) == NO_FUNCTION)
-                continue;
-            t->waits[space_function_of(s, node)] = true;
-            for (uint32_t k = frames ? frames->start[place] : 0;
-                 frames && k < frames->start[place + 1]; k++)
-                t->waits[frames->frame[k]] = true;
-        }
-    }
 }
 
 void stacks_measure_errors(struct stacks *t, const struct space *s, const struct functions *f,
@@ -705,7 +688,6 @@ void stacks_measure_errors(struct stacks *t, const struct space *s, const struct
     t->self_error = self.variance;
     t->inclusive_error = inclusive.variance;
     stacks_measure_waits(t, s, f, frames, weights, a);
-    stacks_measure_ready(t, s, f, frames, weights, a);
     arena_deinit(&scratch);
 }
 
@@ -1049,6 +1031,7 @@ void stacks_measure_both(struct stacks *t, const struct space *s, const struct f
     t->inclusive_error = b.errors.inclusive_error;
     t->waits = b.errors.waits;
     t->is_wait = b.errors.is_wait;
+    t->off_below = b.errors.off_below;
     t->ready_below = b.errors.ready_below;
     t->unplaced_waits = b.errors.unplaced_waits;
     for (size_t i = 0; i < 2; i++)

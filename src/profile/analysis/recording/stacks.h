@@ -160,9 +160,10 @@ struct stacks {
     double *self_error, *inclusive_error; /* standard errors of these by this run's sampling; 0: the
                                              time was measured exactly, or there is none; NULL: not
                                              known: all samples are as good as drawn alone */
-    bool *waits;   /* per function: it was seen waiting, or what it called; NULL: not known */
-    bool *is_wait; /* per function: it stands for waits itself, [waiting] poll; NULL as well */
-    double *ready_below;      /* per function, of `inclusive`: no CPU was free; NULL: none */
+    bool *waits;       /* per function: it was seen waiting, or what it called; NULL: not known */
+    bool *is_wait;     /* per function: it stands for waits itself, [waiting] poll; NULL as well */
+    double *off_below; /* per function, of `inclusive`: off the CPU; NULL: not known */
+    double *ready_below;      /* of these: no CPU was free; NULL as well */
     double unplaced_waits;    /* in samples: waits of which nothing says where, perhaps in these */
     double *self_between;     /* of a series: half of the 95 % interval of the sum of
                                  `self` over its runs, by how they differ; NULL: none */
