@@ -103,14 +103,20 @@ static bool export_use_stacks(struct exported *m, const struct export_request *r
                                        .functions = &s->functions,
                                        .function = s->recorded.space.function,
                                        .is_piece = s->recorded.space.is_piece,
-                                       .files = r->no_inlines ? NULL : session_objects(s)};
+                                       .files = session_objects(s),
+                                       .merges_inlined = r->no_inlines,
+                                       .has_lines = r->format->tells_lines};
+    if (r->no_inlines && !r->format->tells_lines)
+        frames.files = NULL;
     named_frames_make(&m->frames, &frames, &s->arena);
     names_init(&m->names, &m->frames.functions, view_demangler(&r->view.session), &s->arena);
     if (!stack_edits_apply(&r->stacks, &m->frames, &m->names, s, e))
         return false;
     in->is_left_out = m->frames.frames.is_left_out;
-    /* Nodes of the recording are addresses; of the tree, functions. Many of the former are one of
-     * the latter. */
+    /* Nodes of the recording are addresses; of the tree, functions, or lines of them. Many of the
+     * former are one of the latter. */
+    if (r->format->tells_lines)
+        in->lines = named_frames_by_line(&m->frames, &s->arena);
     m->merged = ARENA_NEW(&s->arena, uint32_t, s->recorded.recording.nodes.len);
     call_tree_init_merged(&m->tree, &s->recorded.recording, s->recorded.weights.node,
                           &m->frames.frames, m->merged);
@@ -249,8 +255,11 @@ static bool export_write(void *context, struct out *out, struct err *e)
 /* --- datasets -------------------------------------------------------------------------------- */
 
 /* Rows have threads and times, which the file of one profile lacks. */
-static const struct export_format DATASET_FORMAT = {"parquet", parquet_export, true,
-                                                    true,      true,           false};
+static const struct export_format DATASET_FORMAT = {.name = "parquet",
+                                                    .write = parquet_export,
+                                                    .needs_samples = true,
+                                                    .tells_threads = true,
+                                                    .tells_times = true};
 static const struct export_format DATASET_CALLS = {
     .name = "parquet-calls", .write = parquet_calls_export, .needs_samples = true};
 

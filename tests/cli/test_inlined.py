@@ -2,6 +2,8 @@
 functions is asked of addr2line; figures are made here."""
 
 import collections
+import gzip
+import json
 import shutil
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from pathlib import Path
 from harness import NM, gmon, main, monarc, monarc_json
 
 sys.dont_write_bytecode = True
+from protobuf_file import fields, packed  # noqa: E402
 from run_file import FILE, PERIOD, Run  # noqa: E402
 
 SOURCE = """
@@ -19,7 +22,12 @@ SOURCE = """
 #define STEP(m) for (unsigned long i = 0; i < k; i++) { x = x * m + 3; __asm__ volatile("" : "+r"(x)); }
 INSIDE unsigned long inner(unsigned long x, unsigned long k) { STEP(7) return x; }
 INSIDE unsigned long middle(unsigned long x, unsigned long k) { x = inner(x, k); STEP(11) return x; }
-__attribute__((noinline)) unsigned long host_a(unsigned long k) { unsigned long x = middle(1, k); STEP(13) return x; }
+__attribute__((noinline)) unsigned long host_a(unsigned long k)
+{
+    unsigned long x = middle(1, k);
+    STEP(13)
+    return x;
+}
 __attribute__((noinline)) unsigned long host_b(unsigned long k) { return inner(3, k) + 1; }
 void stop(void) __attribute__((cold, noinline));
 void stop(void) { __asm__ volatile(""); }
@@ -76,6 +84,85 @@ class Inlined(unittest.TestCase):
             for name in set(chain):
                 total[name] += count
         return own, total
+
+    @classmethod
+    def expected_lines(cls):
+        """Likewise by function and line."""
+        own, total = collections.Counter(), collections.Counter()
+        asked = "".join("0x%x\n" % address for _, address, _ in cls.samples)
+        done = subprocess.run(["addr2line", "-a", "-i", "-f", "-e", "prog"], cwd=cls.dir, input=asked,
+                              capture_output=True, text=True, check=True)
+        for (_, _, count), chain in zip(cls.samples, ("\n" + done.stdout).split("\n0x")[1:]):
+            words = chain.splitlines()[1:]
+            lines = [(name, int(place.split(" ")[0].rpartition(":")[2]))
+                     for name, place in zip(words[::2], words[1::2])]
+            own[lines[0]] += count * PERIOD
+            for line in set(lines):
+                total[line] += count * PERIOD
+        return own, total
+
+    @staticmethod
+    def of_stacks(stacks):
+        own, total = collections.Counter(), collections.Counter()
+        for stack, amount in stacks:
+            own[stack[0]] += amount
+            for line in set(stack):
+                total[line] += amount
+        return own, total
+
+    @staticmethod
+    def pprof_stacks(data):
+        """Innermost first: pairs of function and line."""
+        top = fields(gzip.decompress(data))
+        texts = [t.decode() for t in top[6]]
+        names = {fields(f)[1][0]: texts[fields(f)[2][0]] for f in top[5]}
+        places = {}
+        for location in map(fields, top[4]):
+            line = fields(location[4][0])
+            places[location[1][0]] = names[line[1][0]], line[2][0]
+        return [([places[i] for i in packed(s[1][0])], packed(s[2][0])[0]) for s in map(fields, top[2])]
+
+    @staticmethod
+    def otlp_stacks(data):
+        top = fields(data)
+        dictionary = fields(top[2][0])
+        texts = [t.decode() for t in dictionary[5]]
+        names = [texts[fields(f)[1][0]] if f else None for f in dictionary[3]]
+        lines = [fields(fields(l)[3][0]) if l else None for l in dictionary[2]]
+        stacks = [[(names[lines[i][1][0]], lines[i][2][0]) for i in packed(fields(s)[1][0])] if s else []
+                  for s in dictionary[7]]
+        profile = fields(fields(fields(top[1][0])[2][0])[2][0])
+        return [(stacks[s[1][0]], packed(s[4][0])[0]) for s in map(fields, profile[2])]
+
+    @staticmethod
+    def firefox_stacks(data):
+        """A frame without a line is where its function begins."""
+        thread, = json.loads(data)["threads"]
+        texts, frame, func, table = (thread[k] for k in ("stringArray", "frameTable", "funcTable", "stackTable"))
+
+        def place(i):
+            line = frame["line"][i]
+            return texts[func["name"][frame["func"][i]]], func["lineNumber"][frame["func"][i]] if line is None else line
+
+        def stack(i):
+            return [] if i is None else [place(table["frame"][i]), *stack(table["prefix"][i])]
+        samples = thread["samples"]
+        return [(stack(s), round(w * 1e6)) for s, w in zip(samples["stack"], samples["weight"]) if s is not None]
+
+    def test_exports_have_lines(self):
+        """Those of the formats that have a place for them are where samples and calls were, not where functions
+        begin."""
+        own, total = self.expected_lines()
+        self.assertGreater(len([line for line in own if line[0] == "host_a"]), 1)
+        for name, read in (("pprof", self.pprof_stacks), ("otlp", self.otlp_stacks), ("firefox", self.firefox_stacks)):
+            done = monarc("export", "--format", name, self.recording)
+            found_own, found_total = self.of_stacks(read(done.stdout))
+            found_total = {line: amount for line, amount in found_total.items() if line[0] != "main"}
+            self.assertEqual(found_own, own, name)
+            self.assertEqual(found_total, dict(total), name)
+            merged = self.of_stacks(read(monarc("export", "--format", name, "--no-inlines", self.recording).stdout))[0]
+            self.assertEqual({name for name, _ in merged}, {"host_a", "host_b", "colder"})
+            self.assertEqual(sum(merged.values()), sum(own.values()), name)
 
     def rows(self, *options):
         rows = monarc_json("flat", *options, self.recording)["functions"]

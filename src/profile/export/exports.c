@@ -12,20 +12,22 @@
 
 #include <stdlib.h>
 
-/* name, writer, needs_samples, tells_threads, tells_times, tells_code, tells_others, tells_labels,
- * tells_spans, is_paths. */
 const struct export_format export_formats[] = {
-    {"callgrind", callgrind_export, false, false, false, true, true, false, false},
-    {"cpuprofile", cpuprofile_export, true, false, false, false, false, false, false, true},
-    {"dot", dot_export, false, false, false, false, true, false, false},
-    {"firefox", firefox_export, true, true, true, false, false, false, false},
-    {"folded", folded_export, true, false, false, false, false, false, false, true},
-    {"otlp", otlp_export, true, false, false, false, true, true, true},
-    {"parquet", parquet_export, true, false, false, false, true, false, false, true},
-    {"parquet-calls", parquet_calls_export, false, false, false, false, true, false, false},
-    {"parquet-functions", parquet_functions_export, false, false, false, false, true, false, false},
-    {"pprof", pprof_export, false, true, false, false, true, true, false},
-    {"speedscope", speedscope_export, true, true, true, false, true, false, false},
+    {"callgrind", callgrind_export, .tells_code = true, .tells_others = true},
+    {"cpuprofile", cpuprofile_export, .needs_samples = true, .is_paths = true},
+    {"dot", dot_export, .tells_others = true},
+    {"firefox", firefox_export, .needs_samples = true, .tells_threads = true, .tells_times = true,
+     .tells_lines = true},
+    {"folded", folded_export, .needs_samples = true, .is_paths = true},
+    {"otlp", otlp_export, .needs_samples = true, .tells_others = true, .tells_labels = true,
+     .tells_spans = true, .tells_lines = true},
+    {"parquet", parquet_export, .needs_samples = true, .tells_others = true, .is_paths = true},
+    {"parquet-calls", parquet_calls_export, .tells_others = true},
+    {"parquet-functions", parquet_functions_export, .tells_others = true},
+    {"pprof", pprof_export, .tells_threads = true, .tells_others = true, .tells_labels = true,
+     .tells_lines = true},
+    {"speedscope", speedscope_export, .needs_samples = true, .tells_threads = true,
+     .tells_times = true, .tells_others = true},
 };
 const size_t export_formats_len = sizeof export_formats / sizeof *export_formats;
 

@@ -70,6 +70,7 @@ struct export_format {
     bool tells_others;  /* and for other dimensions beside the first */
     bool tells_labels;  /* it says what the program published of a path's samples... */
     bool tells_spans;   /* and in which spans of traces they were */
+    bool tells_lines;   /* and on which line of a function a sample, or a call, was */
     bool is_paths;      /* it writes paths and self times: nothing of calls, no list of functions */
 };
 

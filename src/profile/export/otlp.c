@@ -265,18 +265,19 @@ static void otlp_mappings(struct otlp *o)
     }
 }
 
-/* Where a whole function begins: no path says which of its instructions was hit. What is in no
- * object has no mapping, which is 0 as any number that is left out. */
+/* A line of a function, or where that begins. What is in no object has no mapping, which is 0 as
+ * any number that is left out. */
 static void otlp_location(struct otlp *o, uint32_t number)
 {
-    const struct exchange_function *f = &o->x->functions.at[number];
+    const struct exchange_place *place = &o->x->places.at[number];
+    const struct exchange_function *f = &o->x->functions.at[place->function];
     size_t at = protobuf_begin(&o->out, DICTIONARY_LOCATIONS);
     if (f->object < o->x->objects.len)
         protobuf_u64(&o->out, LOCATION_MAPPING, f->object + UINT64_C(1));
-    protobuf_u64(&o->out, LOCATION_ADDRESS, f->address);
+    protobuf_u64(&o->out, LOCATION_ADDRESS, place->address);
     size_t line = protobuf_begin(&o->out, LOCATION_LINES);
-    protobuf_u64(&o->out, LINE_FUNCTION, number + UINT64_C(1));
-    protobuf_u64(&o->out, LINE_LINE, f->line);
+    protobuf_u64(&o->out, LINE_FUNCTION, place->function + UINT64_C(1));
+    protobuf_u64(&o->out, LINE_LINE, place->line);
     protobuf_end(&o->out, line);
     protobuf_end(&o->out, at);
 }
@@ -292,7 +293,7 @@ static void otlp_stacks(struct otlp *o)
         size_t at = protobuf_begin(&o->out, DICTIONARY_STACKS);
         size_t list = protobuf_begin(&o->out, STACK_LOCATIONS);
         for (uint32_t k = i; k; k = frames[k].parent)
-            protobuf_varint(&o->out, frames[k].function + UINT64_C(1));
+            protobuf_varint(&o->out, frames[k].place + UINT64_C(1));
         protobuf_end(&o->out, list);
         protobuf_end(&o->out, at);
     }
@@ -304,7 +305,7 @@ static void otlp_dictionary(struct otlp *o)
     size_t at = protobuf_begin(&o->out, DATA_DICTIONARY);
     otlp_mappings(o);
     otlp_none(o, DICTIONARY_LOCATIONS);
-    for (uint32_t i = 0; i < o->x->functions.len; i++)
+    for (uint32_t i = 0; i < o->x->places.len; i++)
         otlp_location(o, i);
     otlp_none(o, DICTIONARY_FUNCTIONS);
     for (uint32_t i = 0; i < o->x->functions.len; i++) {

@@ -1,7 +1,8 @@
 /* pprof's profile.proto, packed by gzip: for `go tool pprof`, Pyroscope, Parca, Perfetto,
  * Speedscope.
  *
- * One location a function, at the address where it was laid out; inlined ones have none. Each path
+ * One location a line of a function: those that ran, or called the next frame of a path, with one
+ * of their addresses. Where no line is known it is that at which the function begins. Each path
  * with time is a sample of the first value. Calls are the second value: a sample for each pair of
  * caller and callee, since who called the caller is not known of them; their time is 0. Where
  * threads are separate, a path is a sample of each, with labels for its thread, and of each set of
@@ -9,7 +10,7 @@
  *
  *     string table    built while the rest is written, and put last: readers take any order
  *     ids             the number of a function or object in the exchange, plus 1; 0 is none
- *     location i      line 1 of function i, at the function's address
+ *     location i      place i of the exchange, plus 1: those of functions come first
  *
  * Source: google/pprof, proto/profile.proto; field numbers are in model/pprof_fields.h. */
 #include "output/out.h"
@@ -78,14 +79,14 @@ static void pprof_number_label(struct pprof *p, const char *key, uint32_t number
     protobuf_end(&p->out, at);
 }
 
-/* Ids are numbers from 1: that of a location is that of its function. `part` NULL: of no thread. */
+/* `part` NULL: of no thread. */
 static void pprof_path(struct pprof *p, uint32_t frame, const struct exchange_part *part)
 {
     const struct exchange_frame *frames = p->x->frames.at;
     size_t sample = protobuf_begin(&p->out, PROFILE_SAMPLE);
     size_t list = protobuf_begin(&p->out, SAMPLE_LOCATION);
     for (uint32_t i = frame; i; i = frames[i].parent)
-        protobuf_varint(&p->out, frames[i].function + UINT64_C(1));
+        protobuf_varint(&p->out, frames[i].place + UINT64_C(1));
     protobuf_end(&p->out, list);
     pprof_values(p, part ? part->self : frames[frame].self, frame, 0);
     if (frames[frame].is_estimate)
@@ -135,18 +136,18 @@ static void pprof_mapping(struct pprof *p, uint32_t number)
     protobuf_end(&p->out, at);
 }
 
-/* A whole function in one place: where in it the samples were is in no location. */
 static void pprof_location(struct pprof *p, uint32_t number)
 {
-    const struct exchange_function *f = &p->x->functions.at[number];
+    const struct exchange_place *place = &p->x->places.at[number];
+    const struct exchange_function *f = &p->x->functions.at[place->function];
     size_t at = protobuf_begin(&p->out, PROFILE_LOCATION);
     protobuf_u64(&p->out, LOCATION_ID, number + UINT64_C(1));
     if (f->object < p->x->objects.len)
         protobuf_u64(&p->out, LOCATION_MAPPING, f->object + UINT64_C(1));
-    protobuf_u64(&p->out, LOCATION_ADDRESS, f->address);
+    protobuf_u64(&p->out, LOCATION_ADDRESS, place->address);
     size_t line = protobuf_begin(&p->out, LOCATION_LINE);
-    protobuf_u64(&p->out, LINE_FUNCTION, number + UINT64_C(1));
-    protobuf_u64(&p->out, LINE_LINE, f->line);
+    protobuf_u64(&p->out, LINE_FUNCTION, place->function + UINT64_C(1));
+    protobuf_u64(&p->out, LINE_LINE, place->line);
     protobuf_end(&p->out, line);
     protobuf_end(&p->out, at);
 }
@@ -218,10 +219,10 @@ static void pprof_all(struct pprof *p)
     for (uint32_t i = 0; i < x->objects.len; i++)
         if (i != x->program)
             pprof_mapping(p, i);
-    for (uint32_t i = 0; i < x->functions.len; i++) {
+    for (uint32_t i = 0; i < x->places.len; i++)
         pprof_location(p, i);
+    for (uint32_t i = 0; i < x->functions.len; i++)
         pprof_function(p, i);
-    }
     for (size_t i = 0; i < p->texts.texts.len; i++)
         protobuf_bytes(&p->out, PROFILE_STRINGS, p->texts.texts.at[i], p->texts.lengths.at[i]);
 }

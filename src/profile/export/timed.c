@@ -278,14 +278,14 @@ static const struct {
     {"Kernel", "orange"}, {"Generated", "green"}, {"Waiting", "transparent"},
 };
 
-/* Tables of the thread that is being written. `stack_of` and `function_of` lead from frames and
- * functions of the exchange to rows here, one more than their number; 0: not met. */
+/* Tables of the thread that is being written. `stack_of` leads from frames of the exchange to rows
+ * here, the others likewise from its lists, one more than their number; 0: not met. */
 struct firefox {
     struct json j;
     struct timed t;
     struct arena scratch;
-    uint32_t *stack_of, *function_of, *resource_of;
-    VEC(uint32_t) stacks, functions, resources; /* their frames, functions and objects */
+    uint32_t *stack_of, *place_of, *function_of, *resource_of;
+    VEC(uint32_t) stacks, places, functions, resources; /* their frames, places, functions... */
     struct intern texts;
     uint32_t process; /* of the thread before */
 };
@@ -327,8 +327,13 @@ static uint32_t firefox_stack(struct firefox *f, uint32_t frame)
         f->stack_of[at] = (uint32_t)(first + missing + 1);
     }
     for (size_t i = first; i < f->stacks.len; i++) {
-        uint32_t function = x->frames.at[f->stacks.at[i]].function;
+        uint32_t place = x->frames.at[f->stacks.at[i]].place;
+        uint32_t function = x->places.at[place].function;
         uint32_t object = x->functions.at[function].object;
+        if (f->place_of[place])
+            continue;
+        vec_push(&f->places, place);
+        f->place_of[place] = (uint32_t)f->places.len;
         if (f->function_of[function])
             continue;
         vec_push(&f->functions, function);
@@ -372,26 +377,31 @@ static void firefox_zeros(struct json *j, const char *key, size_t len)
     FIREFOX_COLUMN(j, key, len, json_u64(j, 0));
 }
 
-/* What the samples lead to. Frames are whole functions, so no frame has an address or a line of its
- * own; the line of a function is where it begins. Texts get their numbers as they are met, and the
+/* What the samples lead to. Frames are lines, of which none has an address; that at which a
+ * function begins stands for no line of its code. Texts get their numbers as they are met, and the
  * list of them is written last. */
 static void firefox_code_tables(struct firefox *f)
 {
     struct json *j = &f->j;
     const struct exchange *x = f->t.x;
-    size_t len = f->functions.len;
+    size_t len = f->places.len;
+#define PLACE (&x->places.at[f->places.at[i]])
     firefox_table(j, "frameTable", len);
     FIREFOX_COLUMN(j, "address", len, json_i64(j, -1));
     firefox_zeros(j, "inlineDepth", len);
-    FIREFOX_COLUMN(j, "category", len, json_u64(j, firefox_category(x, f->functions.at[i])));
+    FIREFOX_COLUMN(j, "category", len, json_u64(j, firefox_category(x, PLACE->function)));
     firefox_zeros(j, "subcategory", len);
-    FIREFOX_COLUMN(j, "func", len, json_u64(j, i));
+    FIREFOX_COLUMN(j, "func", len, json_u64(j, f->function_of[PLACE->function] - 1));
     firefox_unknown(j, "nativeSymbol", len);
     firefox_unknown(j, "innerWindowID", len);
     firefox_unknown(j, "implementation", len);
-    firefox_unknown(j, "line", len);
+    FIREFOX_COLUMN(j, "line", len,
+                   if (f->places.at[i] >= x->functions.len) json_u64(j, PLACE->line);
+                   else json_none(j));
     firefox_unknown(j, "column", len);
     json_end(j);
+#undef PLACE
+    len = f->functions.len;
 #define FUNCTION (&x->functions.at[f->functions.at[i]])
     firefox_table(j, "funcTable", len);
     FIREFOX_COLUMN(j, "name", len, json_u64(j, firefox_text(f, FUNCTION->name)));
@@ -415,7 +425,7 @@ static void firefox_code_tables(struct firefox *f)
     FIREFOX_COLUMN(j, "prefix", len, uint32_t parent = x->frames.at[f->stacks.at[i]].parent;
                    if (parent) json_u64(j, f->stack_of[parent] - 1); else json_none(j));
     FIREFOX_COLUMN(j, "frame", len,
-                   json_u64(j, f->function_of[x->frames.at[f->stacks.at[i]].function] - 1));
+                   json_u64(j, f->place_of[x->frames.at[f->stacks.at[i]].place] - 1));
     FIREFOX_COLUMN(j, "category", len,
                    json_u64(j, firefox_category(x, x->frames.at[f->stacks.at[i]].function)));
     firefox_zeros(j, "subcategory", len);
@@ -574,11 +584,13 @@ static void firefox_thread(struct firefox *f, const struct moments *m)
     json_end(j);
     for (size_t i = 0; i < f->stacks.len; i++)
         f->stack_of[f->stacks.at[i]] = 0;
+    for (size_t i = 0; i < f->places.len; i++)
+        f->place_of[f->places.at[i]] = 0;
     for (size_t i = 0; i < f->functions.len; i++)
         f->function_of[f->functions.at[i]] = 0;
     for (size_t i = 0; i < f->resources.len; i++)
         f->resource_of[f->resources.at[i]] = 0;
-    f->stacks.len = f->functions.len = f->resources.len = 0;
+    f->stacks.len = f->places.len = f->functions.len = f->resources.len = 0;
     intern_deinit(&f->texts);
     f->texts = (struct intern){0};
 }
@@ -679,6 +691,7 @@ void firefox_export(struct out *out, const struct exchange *x)
     bool is_timed = f.t.recording != NULL;
     f.t.recording = is_timed ? f.t.recording : &stand_in;
     f.stack_of = ARENA_NEW(&f.scratch, uint32_t, x->frames.len + 1);
+    f.place_of = ARENA_NEW(&f.scratch, uint32_t, x->places.len + 1);
     f.function_of = ARENA_NEW(&f.scratch, uint32_t, x->functions.len + 1);
     f.resource_of = ARENA_NEW(&f.scratch, uint32_t, x->objects.len + 1);
     json_begin(&f.j, '{');
@@ -699,6 +712,7 @@ void firefox_export(struct out *out, const struct exchange *x)
     json_end(&f.j);
     vec_free(&m.all);
     vec_free(&f.stacks);
+    vec_free(&f.places);
     vec_free(&f.functions);
     vec_free(&f.resources);
     arena_deinit(&f.scratch);

@@ -13,6 +13,8 @@
  * so that the sum of any stretch, and a frame with all below it is one, is off by less than one. */
 #include "profile/analysis/exchange/exchange.h"
 
+#include "base/map.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -26,7 +28,8 @@ struct unordered_frame {
     uint32_t parent, first_child, next; /* 0: no further one */
     uint32_t node;                      /* of the graph or the tree's functions, or MODEL_SMALL */
     uint32_t function;
-    uint32_t in_tree; /* the node of the tree, 0: of none */
+    const struct call_line *line; /* NULL: not known */
+    uint32_t in_tree;             /* the node of the tree, 0: of none */
     bool is_estimate;
     double self;
 };
@@ -38,10 +41,11 @@ struct exchange_build {
     const struct graph *shape;
     struct arena *a;
     VEC(struct unordered_frame) unordered;
-    uint32_t *frame_of; /* per node of the tree; NULL: not wanted */
-    uint32_t *of;       /* per function and cycle: its number in x->functions */
-    uint32_t rest;      /* the function of samples in none, or EXCHANGE_NOWHERE */
-    double scale;       /* units in a sample */
+    uint32_t *frame_of;  /* per node of the tree; NULL: not wanted */
+    struct map place_of; /* function and line -> number of those places that begin no function */
+    uint32_t *of;        /* per function and cycle: its number in x->functions */
+    uint32_t rest;       /* the function of samples in none, or EXCHANGE_NOWHERE */
+    double scale;        /* units in a sample */
 };
 
 /* --- objects and functions ------------------------------------------------------------------- */
@@ -161,6 +165,42 @@ static void exchange_select(struct exchange_build *m)
     arena_deinit(&scratch);
 }
 
+/* Places beside those at which functions begin are numbered from 1, until it is known how many
+ * functions there are. */
+static uint32_t exchange_place_of(struct exchange_build *m, const struct unordered_frame *f)
+{
+    const struct exchange_function *function = &m->x->functions.at[f->function];
+    bool is_new;
+    if (!f->line || !f->line->line || f->line->line == function->line || !f->line->file ||
+        !function->file || strcmp(f->line->file, function->file))
+        return 0;
+    uint32_t place = map_index(&m->place_of, f->function, f->line->line, m->x->places.len, &is_new);
+    if (is_new)
+        vec_push(&m->x->places,
+                 ((struct exchange_place){
+                     f->function, f->line->line,
+                     function->is_inlined || !m->in->space
+                         ? 0
+                         : space_place(m->in->space, f->line->object, f->line->address)}));
+    return place + 1;
+}
+
+/* All functions first. */
+static void exchange_number_places(struct exchange *x)
+{
+    uint32_t len = (uint32_t)x->functions.len, others = (uint32_t)x->places.len;
+    vec_reserve(&x->places, len + others);
+    memmove(x->places.at + len, x->places.at, others * sizeof *x->places.at);
+    for (uint32_t i = 0; i < len; i++)
+        x->places.at[i] =
+            (struct exchange_place){i, x->functions.at[i].line, x->functions.at[i].address};
+    x->places.len = len + others;
+    for (size_t i = 1; i < x->frames.len; i++) {
+        struct exchange_frame *f = &x->frames.at[i];
+        f->place = f->place ? len + f->place - 1 : f->function;
+    }
+}
+
 /* The next frame of a walk depth first, 0 at its end. */
 static uint32_t exchange_frame_behind(const struct exchange_build *m, uint32_t i, uint32_t *depth)
 {
@@ -190,6 +230,7 @@ static void exchange_order_frames(struct exchange_build *m)
         vec_push(&m->x->frames, (struct exchange_frame){.parent = place[f->parent],
                                                         .depth = depth,
                                                         .function = f->function,
+                                                        .place = i ? exchange_place_of(m, f) : 0,
                                                         .is_estimate = f->is_estimate,
                                                         .self = until - m->x->total});
         m->x->total = until;
@@ -226,11 +267,15 @@ void exchange_make(struct exchange *x, const struct exchange_input *in, struct a
     vec_push(&m.unordered, (struct unordered_frame){.function = NOT_MET});
     if (in->tree) {
         const struct call_tree *t = in->tree;
-        for (uint32_t i = 1; i < t->len; i++)
+        for (uint32_t i = 1; i < t->len; i++) {
+            const struct call_line *line = in->lines ? &in->lines[t->nodes[i].function] : NULL;
+            uint32_t function = line ? line->function : t->nodes[i].function;
             vec_push(&m.unordered, (struct unordered_frame){.parent = t->nodes[i].parent,
-                                                            .node = t->nodes[i].function,
+                                                            .node = function,
                                                             .in_tree = i,
+                                                            .line = line,
                                                             .self = t->nodes[i].self});
+        }
     } else {
         struct model_paths paths = {0};
         double samples = in->shape ? in->shape_samples : in->summary->samples;
@@ -293,6 +338,8 @@ void exchange_make(struct exchange *x, const struct exchange_input *in, struct a
     struct exchange_costs costs = {x, in->graph, m.of, m.rest, m.scale};
     if (!in->lacks_calls)
         (in->tree || in->selected ? exchange_measured_costs : exchange_model_costs)(&costs);
+    exchange_number_places(x);
+    map_deinit(&m.place_of);
     vec_free(&m.unordered);
 }
 
@@ -301,6 +348,7 @@ void exchange_deinit(struct exchange *x)
     vec_free(&x->objects);
     vec_free(&x->functions);
     vec_free(&x->frames);
+    vec_free(&x->places);
     vec_free(&x->parts);
     vec_free(&x->arcs);
 }

@@ -43,10 +43,18 @@ struct exchange_function {
     uint64_t self, total; /* total: with all that it called */
 };
 
-/* One function in one context. Frame 0 is the root, of no function; the frames below a frame follow
- * it directly. */
+/* A function, and the line in its own file that was found to run, or to call the next frame: that
+ * where the function begins, if no other is known. */
+struct exchange_place {
+    uint32_t function, line;
+    uint64_t address; /* one of the line's; 0: none of its own, as inlined code has none */
+};
+
+/* One function in one context, or if lines were asked for, one line of it. Frame 0 is the root, of
+ * no function; the frames below a frame follow it directly. */
 struct exchange_frame {
     uint32_t parent, depth, function;
+    uint32_t place; /* of the exchange's */
     bool is_estimate;
     bool is_outermost; /* of those of its function on the path; unless it is a model */
     uint64_t self;
@@ -77,6 +85,7 @@ struct exchange {
     uint32_t program; /* of these, or EXCHANGE_NOWHERE */
     VEC(struct exchange_function) functions;
     VEC(struct exchange_frame) frames;
+    VEC(struct exchange_place) places; /* first of all functions, by their numbers */
     VEC(struct exchange_part)
     parts;                         /* by frame, thread, slice, labels; none: threads are merged */
     VEC(struct exchange_arc) arcs; /* by caller, then callee */
@@ -104,8 +113,9 @@ struct exchange_input {
     double shape_samples;      /* of `shape` */
     bool has_rest;             /* samples in no function have a row even if there are none here */
     struct names *names;       /* of all functions of the frames */
-    const struct call_tree *tree; /* recorded stacks; NULL: make a model */
-    uint32_t first_inlined;       /* of the names' functions */
+    const struct call_tree *tree;  /* recorded stacks; NULL: make a model */
+    const struct call_line *lines; /* of the tree's numbers, if they are not of functions */
+    uint32_t first_inlined;        /* of the names' functions */
     struct object *const *objects;
     uint32_t objects_len;
     const struct space *space; /* NULL: one program alone */

@@ -32,13 +32,15 @@ struct place {
     uint32_t object, function;
     uint64_t address;
     uint32_t start, len; /* in `chain`: inlined functions, outermost first */
+    uint32_t line; /* in `lines`: of the function and of what was inlined; NO_FUNCTION: none */
 };
 
 /* The places of a recording with the functions that were inlined there, while they are found. */
 struct inlining {
     const struct call_frames_input *in;
     VEC(struct place) places;
-    VEC(uint32_t) chain;  /* numbers in `inlined` */
+    VEC(uint32_t) chain; /* numbers in `inlined` */
+    VEC(struct call_line) lines;
     struct map by_name;   /* (name, source; object of functions) -> inlined function */
     struct intern texts;  /* names and sources */
     struct map source_of; /* a path, by its pointer -> its number in `texts` */
@@ -62,7 +64,8 @@ static uint32_t *find_places(struct inlining *m, struct arena *a)
         bool is_new;
         struct place p = {.object = i ? n->object : RECORDING_NONE,
                           .function = i ? m->in->function[i] : NO_FUNCTION,
-                          .address = i ? n->address : 0};
+                          .address = i ? n->address : 0,
+                          .line = NO_FUNCTION};
         if (p.object == RECORDING_NONE || !files || !files[p.object]) {
             uint32_t *one = &of_function.at[p.function < functions ? p.function : functions];
             if (!*one) {
@@ -196,7 +199,12 @@ void named_frames_make(struct named_frames *out, const struct call_frames_input 
             size_t len = object_frames(file, p->address, frames, MOST_INLINED);
             if (len && !body[p->function])
                 body[p->function] = frames[len - 1].file;
-            while (len > 1)
+            if (in->has_lines && len)
+                p->line = (uint32_t)m.lines.len;
+            for (size_t k = len; in->has_lines && k-- > 0;)
+                vec_push(&m.lines,
+                         ((struct call_line){.file = frames[k].file, .line = frames[k].line}));
+            while (len > 1 && !in->merges_inlined)
                 vec_push(&m.chain, inlined_function(&m, p, &frames[--len - 1]));
             p->len = (uint32_t)m.chain.len - p->start;
         }
@@ -208,6 +216,8 @@ void named_frames_make(struct named_frames *out, const struct call_frames_input 
     /* The frames of each place: its function, then what was inlined there, outermost first. */
     uint32_t *start = ARENA_NEW(a, uint32_t, m.places.len + 1), len = 0;
     uint32_t *frame = ARENA_NEW(a, uint32_t, m.places.len + m.chain.len);
+    struct call_line *lines =
+        in->has_lines ? ARENA_NEW(a, struct call_line, m.places.len + m.chain.len) : NULL;
     for (size_t i = 0; i < m.places.len; i++) {
         const struct place *p = &m.places.at[i];
         start[i] = len;
@@ -215,7 +225,16 @@ void named_frames_make(struct named_frames *out, const struct call_frames_input 
             frame[len++] = p->function;
         for (uint32_t k = 0; k < p->len; k++)
             frame[len++] = m.chain.at[p->start + k];
+        for (uint32_t k = start[i]; lines && k < len; k++) {
+            if (p->line != NO_FUNCTION)
+                lines[k] = m.lines.at[p->line + k - start[i]];
+            lines[k].function = frame[k];
+            lines[k].object = p->object;
+            lines[k].address = p->address;
+        }
     }
+    out->lines = lines;
+    out->lines_len = len;
     start[m.places.len] = len;
     out->frames.start = start;
     out->frames.frame = frame;
@@ -235,11 +254,40 @@ void named_frames_make(struct named_frames *out, const struct call_frames_input 
     out->frames.functions = (uint32_t)all;
     vec_free(&m.places);
     vec_free(&m.chain);
+    vec_free(&m.lines);
     vec_free(&m.inlined);
     map_deinit(&m.by_name);
     map_deinit(&m.source_of);
     intern_deinit(&m.texts);
     arena_deinit(&m.paths);
+}
+
+const struct call_line *named_frames_by_line(struct named_frames *n, struct arena *a)
+{
+    struct call_frames *f = &n->frames;
+    struct map known = {0};
+    VEC(struct call_line) lines = {0};
+    uint32_t *frame = ARENA_NEW(a, uint32_t, n->lines_len);
+    for (uint32_t i = 0; i < n->lines_len; i++) {
+        bool is_new;
+        const struct call_line *line = &n->lines[i];
+        frame[i] = map_index(&known, map_two(line->function, line->line), map_pointer(line->file),
+                             lines.len, &is_new);
+        if (is_new)
+            vec_push(&lines, *line);
+    }
+    uint32_t *function = ARENA_NEW(a, uint32_t, lines.len);
+    struct call_line *all = ARENA_NEW(a, struct call_line, lines.len);
+    for (size_t i = 0; i < lines.len; i++) {
+        all[i] = lines.at[i];
+        function[i] = all[i].function;
+    }
+    f->frame = frame;
+    f->function_of = function;
+    f->functions = (uint32_t)lines.len;
+    map_deinit(&known);
+    vec_free(&lines);
+    return all;
 }
 
 /* --- the tree ------------------------------------------------------------------------------------
@@ -275,10 +323,16 @@ static uint32_t child_of(struct merging *m, uint32_t parent, uint32_t function)
     return fresh;
 }
 
-/* The node itself or the nearest one further out that is of `function`; 0: there is none. */
-static uint32_t outer_call_of(const struct merging *m, uint32_t node, uint32_t function)
+static inline uint32_t call_function(const struct call_frames *frames, uint32_t number)
 {
-    while (node && m->nodes.at[node].function != function)
+    return frames->function_of ? frames->function_of[number] : number;
+}
+
+/* The node itself or the nearest one further out that is of `function`; 0: there is none. */
+static uint32_t outer_call_of(const struct merging *m, const struct call_frames *frames,
+                              uint32_t node, uint32_t function)
+{
+    while (node && call_function(frames, m->nodes.at[node].function) != function)
         node = m->nodes.at[node].parent;
     return node;
 }
@@ -294,13 +348,17 @@ void call_tree_init_merged(struct call_tree *t, const struct recording *recordin
         uint32_t place = frames->place[i], node = i ? merged[recording->nodes.at[i].parent] : 0;
         uint32_t k = frames->start[place], end = frames->start[place + 1];
         bool is_in_own_piece = frames->is_piece && frames->is_piece[i] && k < end && node &&
-                               m.nodes.at[node].function == frames->frame[k];
-        for (k += is_in_own_piece; k < end; k++) {
-            uint32_t function = frames->frame[k];
+                               call_function(frames, m.nodes.at[node].function) ==
+                                   call_function(frames, frames->frame[k]);
+        if (is_in_own_piece)
+            node = child_of(&m, m.nodes.at[node].parent, frames->frame[k++]);
+        for (; k < end; k++) {
+            uint32_t function = call_function(frames, frames->frame[k]);
             if (frames->is_left_out && frames->is_left_out[function])
                 continue;
-            uint32_t outer = frames->folds_recursion ? outer_call_of(&m, node, function) : 0;
-            node = outer ? outer : child_of(&m, node, function);
+            uint32_t outer =
+                frames->folds_recursion ? outer_call_of(&m, frames, node, function) : 0;
+            node = child_of(&m, outer ? m.nodes.at[outer].parent : node, frames->frame[k]);
         }
         merged[i] = node;
         m.nodes.at[node].self += samples[i];

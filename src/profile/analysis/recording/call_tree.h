@@ -31,6 +31,8 @@ struct call_frames {
     const bool *is_left_out; /* per function: its frames are not in the tree, and their time is
                                 their callers'; NULL: none is */
     bool folds_recursion;    /* a function that is on its own stack goes on where it was first */
+    const uint32_t *function_of; /* per number: the function it is of, where the numbers are those
+                                    of lines; NULL: they are functions */
 };
 
 /* One function in one context. Node 0 is the root, of no function; parents precede their
@@ -75,19 +77,36 @@ struct call_frames_input {
     struct object *const *files; /* per object of the run, whose debug information has inlined code;
                                   * NULL: leave it out. So has the whole list */
     const bool *is_piece;        /* per node, as in struct call_frames; NULL: none is */
+    bool merges_inlined;         /* inlined code is its function's: files are for lines alone */
+    bool has_lines;              /* `lines` is wanted */
+};
+
+/* A line on which a function was found, running or calling. */
+struct call_line {
+    const char *file; /* as debug information has it; NULL: not known */
+    uint32_t function, line;
+    uint32_t object;  /* of the recording: the code's */
+    uint64_t address; /* in it, one of those where this was */
 };
 
 struct named_frames {
     struct call_frames frames;
-    struct functions functions; /* the same ones with the same numbers, followed by inlined ones:
-                                 * for names, not for functions_find() */
-    uint32_t first_inlined;     /* functions from this number on have no code of their own there:
-                                 * all of it was inlined. One with both is one of the table */
+    struct functions functions;    /* the same ones with the same numbers, followed by inlined ones:
+                                    * for names, not for functions_find() */
+    uint32_t first_inlined;        /* functions from this number on have no code of their own there:
+                                    * all of it was inlined. One with both is one of the table */
+    const struct call_line *lines; /* as frames.frame, of which there are lines_len; NULL: not
+                                    * asked for */
+    uint32_t lines_len;
 };
 
 /* Asks each object once for each address. All lives in the arena; strings in objects and `in`. */
 void named_frames_make(struct named_frames *out, const struct call_frames_input *in,
                        struct arena *a);
+
+/* Numbers the frames by function and line in place of functions alone: what frames of a tree that
+ * is made then stand for is the list that is returned, by their numbers. Needs `lines`. */
+const struct call_line *named_frames_by_line(struct named_frames *n, struct arena *a);
 
 /* --- rows --------------------------------------------------------------------------------------
  *
