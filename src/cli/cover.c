@@ -693,7 +693,8 @@ static bool cross_write(void *context, struct out *out, struct err *e)
     if (strcmp(w->format->name, "json"))
         return err_set(e, "what two compilers count is written as text and json, not as %s",
                        w->format->name);
-    cross_json(out, &c->cross, c->first, c->names);
+    struct json j = {.out = out};
+    cross_facts(&(struct facts){.json = &j}, &c->cross, c->first, c->names);
     return true;
 }
 
@@ -729,7 +730,7 @@ static int cover_cross(const struct cover_options *o, const struct operands *ope
     if (ok && !is_taken && !o->is_quiet) {
         struct terminal terminal;
         terminal_start(&terminal, &o->print, out);
-        cross_text(out, &c.cross, c.first, c.names);
+        cross_facts(&(struct facts){.out = out}, &c.cross, c.first, c.names);
         terminal_end(&terminal, out);
     }
     /* The report is complete but for the laws that it could not apply. */

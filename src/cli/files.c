@@ -71,55 +71,17 @@ struct info_request {
 struct info_target {
     const struct info_request *request;
     const char *path;
-    struct out *out;
-    struct json *json; /* NULL: text is wanted */
+    struct facts *facts;
+    size_t *described; /* files before this one */
     struct file_buffer *buffer;
-    bool is_first;
 };
 
-/* A recording, of which the reports want a name as well. */
-struct named_recording {
-    const char *folder;
-    const struct recording *recording;
-};
-
-/* How each kind of file is written: a row says it in text and in JSON. `found` is what the macro
- * below makes a pointer of the right type of. */
-struct info_writer {
-    void (*text)(struct out *out, const void *found, bool is_first);
-    void (*json)(struct json *j, const void *found);
-};
-
-#define INFO_WRITER(kind, type, text_of, json_of)                                     \
-    static void info_##kind##_text(struct out *out, const void *found, bool is_first) \
-    {                                                                                 \
-        const type *f = found;                                                        \
-        text_of;                                                                      \
-    }                                                                                 \
-    static void info_##kind##_json(struct json *j, const void *found)                 \
-    {                                                                                 \
-        const type *f = found;                                                        \
-        json_of;                                                                      \
-    }                                                                                 \
-    static const struct info_writer info_of_##kind = {info_##kind##_text, info_##kind##_json};
-INFO_WRITER(profile, struct file_info, info_text(out, f, is_first), info_json(j, f))
-INFO_WRITER(arcs, struct arcs_info, arcs_info_text(out, f, is_first), arcs_info_json(j, f))
-INFO_WRITER(trace, struct trace_info, trace_info_text(out, f, is_first), trace_info_json(j, f))
-INFO_WRITER(llvm, struct llvm_info, llvm_info_text(out, f, is_first), llvm_info_json(j, f))
-INFO_WRITER(source, struct source_info, source_info_text(out, f, is_first), source_info_json(j, f))
-INFO_WRITER(recording, struct named_recording,
-            recording_info_text(out, f->folder, f->recording, is_first),
-            recording_info_json(j, f->folder, f->recording))
-#undef INFO_WRITER
-
-/* Text or JSON, of any kind of file. */
-static void info_write(const struct info_target *d, const struct info_writer *kind,
-                       const void *found)
+/* Where a file is described: an element of the array in JSON, a paragraph in text. */
+static struct facts *info_element(const struct info_target *d)
 {
-    if (d->json)
-        kind->json(d->json, found);
-    else
-        kind->text(d->out, found, d->is_first);
+    fact_text(d->facts, *d->described ? "\n" : "");
+    facts_row(d->facts, d->described);
+    return d->facts;
 }
 
 /* A file of arc profiling, whose bytes are in the buffer. The error of a file that breaks off is
@@ -135,7 +97,7 @@ static bool info_describe_arcs(const struct info_target *d, struct err *e)
                              .error = ok ? NULL : e->line,
                              .notes = f.is_notes ? &f.notes : NULL,
                              .counters = f.is_notes ? NULL : &f.counters};
-    info_write(d, &info_of_arcs, &info);
+    arcs_facts(info_element(d), &info);
     notes_deinit(&f.notes);
     counters_deinit(&f.counters);
     file_buffer_deinit(&f.lines);
@@ -154,7 +116,7 @@ static bool info_describe_trace(const struct info_target *d, struct err *e)
                               .size_bytes = d->buffer->len,
                               .error = ok ? NULL : e->line,
                               .found = &f.found};
-    info_write(d, &info_of_trace, &info);
+    trace_facts(info_element(d), &info);
     tracefile_deinit(&f.found);
     return ok;
 }
@@ -176,7 +138,7 @@ static bool info_describe_llvm(const struct info_target *d, struct err *e)
         }
     }
     info.error = ok ? NULL : e->line;
-    info_write(d, &info_of_llvm, &info);
+    llvm_facts(info_element(d), &info);
     llvm_profile_deinit(&profile);
     llvm_profile_deinit(&sum);
     return ok;
@@ -197,7 +159,7 @@ static bool info_describe_bb(const struct info_target *d, struct err *e)
                              .size_bytes = d->buffer->len,
                              .error = ok ? NULL : e->line,
                              .notes = &f.notes};
-    info_write(d, &info_of_arcs, &info);
+    arcs_facts(info_element(d), &info);
     arcs_file_deinit(&f);
     arena_deinit(&scratch);
     return ok;
@@ -218,7 +180,7 @@ static bool info_describe_source(const struct info_target *d, struct err *e)
                                .version = afdo_version(in),
                                .error = ok ? NULL : e->line,
                                .found = &p};
-    info_write(d, &info_of_source, &info);
+    source_facts(info_element(d), &info);
     source_profile_deinit(&p);
     return ok;
 }
@@ -243,7 +205,7 @@ static bool info_describe_file(const struct info_target *d, struct err *e)
     if (other)
         ok = other->describe(d, e);
     else
-        info_write(d, &info_of_profile, &file);
+        file_facts(info_element(d), &file);
     profile_deinit(&p);
     return ok;
 }
@@ -258,7 +220,7 @@ static bool info_describe_recording(const struct info_target *d, struct err *e)
     bool ok = recorded_read(d->path, &read, &r, e);
     progress_end(read.progress);
     if (ok)
-        info_write(d, &info_of_recording, &(struct named_recording){d->path, &r});
+        recording_facts(info_element(d), d->path, &r);
     recording_deinit(&r);
     return ok;
 }
@@ -280,16 +242,16 @@ static int info_run(const struct command *self, int argc, char **argv, struct ou
         operands = (struct operands){default_paths, 1};
     struct json j = {.out = out};
     struct file_buffer buffer = {0};
-    struct info_target d = {&r, .out = out, .json = r.print.format ? &j : NULL, .buffer = &buffer};
+    struct facts facts = {.out = r.print.format ? NULL : out, .json = r.print.format ? &j : NULL};
+    struct info_target d = {&r, .facts = &facts, .buffer = &buffer};
     int status = EXIT_FINE;
-    if (d.json) {
+    if (facts.json)
         json_document_begin(&j, NULL);
-        json_key(&j, "files"), json_begin(&j, '[');
-    }
+    size_t described = facts_rows(&facts, "files");
+    d.described = &described;
     for (size_t i = 0; i < operands.len; i++) {
         struct err why = {0};
         d.path = operands.at[i];
-        d.is_first = i == 0;
         bool ok =
             is_recording(d.path) ? info_describe_recording(&d, &why) : info_describe_file(&d, &why);
         if (ok)
@@ -298,8 +260,8 @@ static int info_run(const struct command *self, int argc, char **argv, struct ou
             *e = why;
         status = EXIT_BAD;
     }
-    if (d.json)
-        json_end(&j), json_end(&j);
+    if (facts.json)
+        facts_rows_end(&facts, 0, described), json_end(&j);
     file_buffer_deinit(&buffer);
     return status;
 }

@@ -128,10 +128,12 @@ static void check_json(const struct arcs_info *info)
 {
     struct out out;
     out_init(&out, -1);
-    arcs_info_text(&out, info, true);
+    arcs_facts(&(struct facts){.out = &out}, info);
     out.len = 0;
     struct json j = {.out = &out};
-    arcs_info_json(&j, info);
+    json_begin(&j, '{');
+    arcs_facts(&(struct facts){.json = &j}, info);
+    json_end(&j);
     json_error_t why;
     json_t *parsed = json_loadb(out.at, out.len, JSON_DECODE_INT_AS_REAL, &why);
     expect(parsed != NULL, "the report is JSON");

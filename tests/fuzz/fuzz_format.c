@@ -95,10 +95,12 @@ static void check_report(const struct profile *p, size_t size)
     struct out out;
     struct file_info file = {"fuzz\xff\n", size, "fuzz", "fuzz", NULL, p};
     out_init(&out, -1);
-    info_text(&out, &file, true);
+    file_facts(&(struct facts){.out = &out}, &file);
     out.len = 0;
     struct json j = {.out = &out};
-    info_json(&j, &file);
+    json_begin(&j, '{');
+    file_facts(&(struct facts){.json = &j}, &file);
+    json_end(&j);
     json_error_t why;
     /* As reals: jansson knows no integers above 2^63. */
     json_t *parsed = json_loadb(out.at, out.len, JSON_DECODE_INT_AS_REAL, &why);

@@ -27,10 +27,12 @@ static void check_report(const struct recording *r)
 {
     struct out out;
     out_init(&out, -1);
-    recording_info_text(&out, "fuzz\xff\n", r, true);
+    recording_facts(&(struct facts){.out = &out}, "fuzz\xff\n", r);
     out.len = 0;
     struct json j = {.out = &out};
-    recording_info_json(&j, "fuzz\xff\n", r);
+    json_begin(&j, '{');
+    recording_facts(&(struct facts){.json = &j}, "fuzz\xff\n", r);
+    json_end(&j);
     json_error_t why;
     json_t *parsed = json_loadb(out.at, out.len, JSON_DECODE_INT_AS_REAL, &why);
     expect(parsed != NULL, "the report is JSON");

@@ -2,8 +2,8 @@
  * and as JSON, which print the same numbers.
  *
  * Totals are of the file as it stands: nothing is solved or merged, so that a damaged file can be
- * inspected. Damaged functions are listed with the reason, up to MOST_LINES in text and all in
- * JSON.
+ * inspected. Damaged functions are listed with the reason: a file of a wrong compiler can be
+ * damaged in each of thousands of them.
  *
  *     a.gcda: gcda, 4096 bytes
  *       version B24* (gcc 12.4), little-endian, lengths in bytes, stamp 0x12345678
@@ -25,21 +25,10 @@
 
 /* --- notes and counters ---------------------------------------------------------------------- */
 
-/* Facts and totals of notes and counters. Both forms print the same. */
-
-/* A file of a wrong compiler can be damaged in each of thousands of functions. */
-enum { MOST_LINES = 100 }; /* of damaged functions in text; JSON has all */
-
 /* Of all records of one kind of counter in a file. `zero_values` says how much of it never ran. */
 struct kind_total {
     uint64_t records, values, zero_values, sum, largest;
 };
-
-/* A file is either: one of the two is there. */
-static const struct arcs_origin *info_origin_of(const struct arcs_info *file)
-{
-    return file->notes ? &file->notes->origin : &file->counters->origin;
-}
 
 /* A record of zeros alone (newer GCC writes its length as negative) has no values in the list, only
  * their number. Sums stop at the largest number, as gcov's do. */
@@ -63,249 +52,137 @@ static struct kind_total info_total_of(const struct counters *c, enum counter_ki
     return t;
 }
 
-/* Arcs with a counter; the others' counts follow from those, as flow into a block equals flow out.
- */
-static uint64_t info_instrumented(const struct notes *n)
+/* A row of a function that is not used, with the reason. Names are known of notes, and of the
+ * proposal's counters; gcda has identities alone. */
+static void damaged_facts(struct facts *w, const char *name, uint32_t ident, uint8_t why)
 {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < n->functions.len; i++)
-        sum += n->functions.at[i].instrumented;
-    return sum;
-}
-
-/* --- text ------------------------------------------------------------------------------------ */
-
-/* `seen` counts all, so that the caller can say how many were not shown. Names are known of notes,
- * and of the proposal's counters; gcda has identities alone. */
-static void info_text_defect(struct out *out, const char *name, uint32_t ident, uint8_t why,
-                             size_t *seen)
-{
-    if (why && (*seen)++ < MOST_LINES) {
-        out_str(out, "  ! ");
-        if (name)
-            text_name(out, name);
-        else
-            out_printf(out, "function %" PRIu32, ident);
-        out_printf(out, ": %s\n", arcs_defect_text(why));
-    }
-}
-
-static void info_text_unknown(struct out *out, uint64_t records)
-{
-    if (records)
-        out_printf(out, "  %" PRIu64 " records of unknown kinds\n", records);
+    fact(w, "name", field_text(name), "  ! *");
+    fact(w, "ident", field_u64(ident), name ? NULL : "  ! function *");
+    fact(w, "reason", field_text(arcs_defect_text(why)), ": *\n");
 }
 
 /* The directory is where the compiler ran, to which paths of sources are relative. */
-static void info_text_notes(struct out *out, const struct notes *n)
+static void notes_facts(struct facts *w, const struct notes *n)
 {
-    size_t defects = 0;
-    if (n->directory) {
-        out_str(out, "  compiled in ");
-        text_name(out, n->directory);
-        out_char(out, '\n');
-    }
-    out_printf(out,
-               "  %zu functions, %" PRIu64 " blocks, %zu arcs (%" PRIu64
-               " with counters), %zu lines in %zu files",
-               n->functions.len, n->blocks, n->arcs.len, info_instrumented(n), n->lines.len,
-               n->files.len);
-    if (n->conditions.len)
-        out_printf(out, ", %zu conditions", n->conditions.len);
-    out_char(out, '\n');
+    /* Arcs with a counter; the others' counts follow from those, as flow into a block equals flow
+     * out. */
+    uint64_t instrumented = 0;
     for (size_t i = 0; i < n->functions.len; i++)
-        info_text_defect(out, n->functions.at[i].name, n->functions.at[i].ident,
-                         n->functions.at[i].defect, &defects);
-    if (defects > MOST_LINES) {
-        out_str(out, "  ");
-        text_more(out, defects - MOST_LINES, "", "--json");
+        instrumented += n->functions.at[i].instrumented;
+    fact(w, "directory", field_text(n->directory), "  compiled in *\n");
+    fact(w, "functions", field_u64(n->functions.len), "  * functions, ");
+    fact(w, "blocks", field_u64(n->blocks), "* blocks, ");
+    fact(w, "arcs", field_u64(n->arcs.len), "* arcs ");
+    fact(w, "instrumented_arcs", field_u64(instrumented), "(* with counters), ");
+    fact(w, "lines", field_u64(n->lines.len), "* lines ");
+    fact(w, NULL, field_u64(n->files.len), "in * files");
+    fact_nonzero(w, "conditions", n->conditions.len, ", * conditions");
+    fact_text(w, "\n");
+    if (w->json)
+        JSON_ITEMS(w->json, "sources", i, n->files.len)
+            json_str(w->json, n->files.at[i]);
+    size_t damaged = facts_rows(w, "damaged");
+    for (size_t i = 0; i < n->functions.len; i++) {
+        const struct notes_function *f = &n->functions.at[i];
+        if (f->defect && facts_row(w, &damaged))
+            damaged_facts(w, f->name, f->ident, f->defect);
     }
-    info_text_unknown(out, n->unknown_records);
+    facts_rows_end(w, 2, damaged);
+    fact_nonzero(w, "unknown_records", n->unknown_records, "  * records of unknown kinds\n");
 }
 
 /* Summaries differ: those of the proposal (family RFC) count counters, those of GCC count runs.
- * Bytes after the end mark are unused. */
-static void info_text_counters(struct out *out, const struct counters *c)
+ * Members that a family of files does not have are absent: 0 would be a number of runs. Of counters
+ * only kinds that the file has; sums are of arcs: those of other kinds (times, addresses, indirect
+ * targets) add up to nothing. Bytes after the end mark are unused. */
+static void counters_facts(struct facts *w, const struct counters *c)
 {
-    size_t defects = 0;
-    for (size_t i = 0; i < c->summaries.len; i++) {
+    bool is_proposal = c->origin.family == ARCS_RFC;
+    /* The proposal's do not say, but for our own. */
+    bool has_runs = !is_proposal || c->origin.native.version;
+    FACT_ROWS(w, "summaries", 2, i, c->summaries.len) {
         const struct counters_summary *s = &c->summaries.at[i];
-        if (c->origin.family == ARCS_RFC) {
-            out_printf(out, "  summary: %" PRIu32 " counters, sum %" PRIu64 ", largest %" PRIu64,
-                       s->counters, s->sum, s->run_max);
-            if (c->origin.native.version) /* a record of ours says */
-                out_printf(out, ", %" PRIu32 " runs, sum of largest %" PRIu64, s->runs, s->sum_max);
-            out_char(out, '\n');
-            continue;
-        }
-        out_printf(out,
-                   "  summary: %" PRIu32 " runs, sum %" PRIu64 ", largest %" PRIu64
-                   ", sum of largest %" PRIu64 "\n",
-                   s->runs, s->sum, s->run_max, s->sum_max);
+        struct field runs = field_u64(s->runs);
+        runs.kind = has_runs ? FIELD_U64 : FIELD_ABSENT;
+        fact(w, "runs", runs, is_proposal ? NULL : "  summary: * runs");
+        fact(w, "counters", field_u64(s->counters), is_proposal ? "  summary: * counters" : NULL);
+        fact(w, "sum", field_u64(s->sum), ", sum *");
+        fact(w, "largest", field_u64(s->run_max), ", largest *");
+        fact(w, NULL, runs, is_proposal ? ", * runs" : NULL);
+        if (has_runs)
+            fact(w, "sum_of_largest", field_u64(s->sum_max), ", sum of largest *");
+        fact_text(w, "\n");
     }
-    if (c->groups > 1)
-        out_printf(out, "  %" PRIu32 " groups, summed\n", c->groups);
-    out_printf(out, "  %zu functions\n", c->functions.len);
+    fact(w, "groups", field_u64(c->groups), c->groups > 1 ? "  * groups, summed\n" : NULL);
+    fact(w, "functions", field_u64(c->functions.len), "  * functions\n");
+    size_t kinds = facts_rows(w, "counters");
     for (int kind = 0; kind < KINDS; kind++) {
         struct kind_total t = info_total_of(c, kind);
-        if (t.records)
-            out_printf(out, "  %s: %" PRIu64 " values, %" PRIu64 " of them 0",
-                       counter_kind_name(kind), t.values, t.zero_values);
-        if (t.records && kind == KIND_ARCS)
-            out_printf(out, "; sum %" PRIu64 ", largest %" PRIu64, t.sum, t.largest);
-        if (t.records)
-            out_char(out, '\n');
-    }
-    for (size_t i = 0; i < c->functions.len; i++)
-        info_text_defect(out, c->functions.at[i].name, c->functions.at[i].ident,
-                         c->functions.at[i].defect, &defects);
-    info_text_unknown(out, c->unknown_records);
-    if (c->trailing_bytes)
-        out_printf(out, "  %" PRIu64 " bytes after the end mark\n", c->trailing_bytes);
-}
-
-/* Without a version nothing of the file was read: name, size and the error are all there is. */
-void arcs_info_text(struct out *out, const struct arcs_info *file, bool is_first)
-{
-    const struct arcs_origin *o = info_origin_of(file);
-    if (!is_first)
-        out_char(out, '\n');
-    text_name(out, file->name);
-    out_printf(out, ": %s, %" PRIu64 " bytes\n", file->format, file->size_bytes);
-    if (o->version) {
-        if (o->is_untagged)
-            out_printf(out, "  left by gcc %s, whose files name no version\n",
-                       o->version == UNTAGGED_33 ? "3.3" : "before 3.3");
-        else
-            out_printf(out, "  version %s (%s %u.%u), %s-endian, lengths in %s",
-                       arcs_version_text(o).text, o->is_llvm ? "clang, as gcc" : "gcc",
-                       o->number / 100u, o->number % 100u, o->big_endian ? "big" : "little",
-                       o->has_byte_lengths ? "bytes" : "words");
-        if (!o->is_untagged && o->family == ARCS_GCOV)
-            out_printf(out, ", stamp 0x%08" PRIx32, o->stamp);
-        out_str(out, o->is_untagged ? "" : "\n");
-        if (file->notes)
-            info_text_notes(out, file->notes);
-        else
-            info_text_counters(out, file->counters);
-    }
-    if (file->error) {
-        out_str(out, "  broken: ");
-        text_name(out, file->error);
-        out_char(out, '\n');
-    }
-}
-
-/* --- JSON ------------------------------------------------------------------------------------ */
-
-/* Functions without a defect are not listed. */
-static void info_json_defect(struct json *j, const char *name, uint32_t ident, uint8_t why)
-{
-    if (!why)
-        return;
-    json_begin(j, '{');
-    json_pair_str(j, "name", name);
-    json_pair_u64(j, "ident", ident);
-    json_pair_str(j, "reason", arcs_defect_text(why));
-    json_end(j);
-}
-
-static void info_json_notes(struct json *j, const struct notes *n)
-{
-    json_pair_str(j, "directory", n->directory);
-    json_pair_u64(j, "functions", n->functions.len);
-    json_pair_u64(j, "blocks", n->blocks);
-    json_pair_u64(j, "arcs", n->arcs.len);
-    json_pair_u64(j, "instrumented_arcs", info_instrumented(n));
-    json_pair_u64(j, "lines", n->lines.len);
-    json_pair_u64(j, "conditions", n->conditions.len);
-    JSON_ITEMS(j, "sources", i, n->files.len)
-        json_str(j, n->files.at[i]);
-    JSON_ITEMS(j, "damaged", i, n->functions.len)
-        info_json_defect(j, n->functions.at[i].name, n->functions.at[i].ident,
-                         n->functions.at[i].defect);
-    json_pair_u64(j, "unknown_records", n->unknown_records);
-}
-
-/* Members that a family of files does not have are absent: 0 would be a number of runs. */
-static void info_json_summaries(struct json *j, const struct counters *c)
-{
-    JSON_ROWS(j, "summaries", i, c->summaries.len) {
-        const struct counters_summary *s = &c->summaries.at[i];
-        bool has_runs = c->origin.family == ARCS_GCOV || c->origin.native.version;
-        if (has_runs) /* the proposal's do not say, but for our own */
-            json_pair_u64(j, "runs", s->runs);
-        json_pair_u64(j, "counters", s->counters);
-        json_pair_u64(j, "sum", s->sum);
-        json_pair_u64(j, "largest", s->run_max);
-        if (has_runs)
-            json_pair_u64(j, "sum_of_largest", s->sum_max);
-    }
-}
-
-/* Only kinds that the file has. Sums are of arcs: those of other kinds (times, addresses, indirect
- * targets) add up to nothing. */
-static void info_json_kinds(struct json *j, const struct counters *c)
-{
-    JSON_ITEMS(j, "counters", kind, KINDS) {
-        struct kind_total t = info_total_of(c, kind);
-        if (!t.records)
+        if (!t.records || !facts_row(w, &kinds))
             continue;
-        json_begin(j, '{');
-        json_pair_str(j, "kind", counter_kind_name(kind));
-        json_pair_u64(j, "values", t.values);
-        json_pair_u64(j, "zero_values", t.zero_values);
+        fact(w, "kind", field_text(counter_kind_name(kind)), "  *: ");
+        fact(w, "values", field_u64(t.values), "* values, ");
+        fact(w, "zero_values", field_u64(t.zero_values), "* of them 0");
         if (kind == KIND_ARCS) {
-            json_pair_u64(j, "sum", t.sum);
-            json_pair_u64(j, "largest", t.largest);
+            fact(w, "sum", field_u64(t.sum), "; sum *");
+            fact(w, "largest", field_u64(t.largest), ", largest *");
         }
-        json_end(j);
+        fact_text(w, "\n");
     }
+    facts_rows_end(w, 2, kinds);
+    size_t damaged = facts_rows(w, "damaged");
+    for (size_t i = 0; i < c->functions.len; i++) {
+        const struct counted_function *f = &c->functions.at[i];
+        if (f->defect && facts_row(w, &damaged))
+            damaged_facts(w, f->name, f->ident, f->defect);
+    }
+    facts_rows_end(w, 2, damaged);
+    fact_nonzero(w, "unknown_records", c->unknown_records, "  * records of unknown kinds\n");
+    fact_nonzero(w, "trailing_bytes", c->trailing_bytes, "  * bytes after the end mark\n");
 }
 
-static void info_json_counters(struct json *j, const struct counters *c)
+/* The members of notes and counters follow those that all files have. Without a version nothing of
+ * the file was read: name, size and the error are all there is. */
+void arcs_facts(struct facts *w, const struct arcs_info *file)
 {
-    info_json_summaries(j, c);
-    json_pair_u64(j, "groups", c->groups);
-    json_pair_u64(j, "functions", c->functions.len);
-    info_json_kinds(j, c);
-    JSON_ITEMS(j, "damaged", i, c->functions.len)
-        info_json_defect(j, c->functions.at[i].name, c->functions.at[i].ident,
-                         c->functions.at[i].defect);
-    json_pair_u64(j, "unknown_records", c->unknown_records);
-    json_pair_u64(j, "trailing_bytes", c->trailing_bytes);
-}
-
-/* The members of notes and counters follow those that all files have. */
-void arcs_info_json(struct json *j, const struct arcs_info *file)
-{
-    const struct arcs_origin *o = info_origin_of(file);
-    struct arcs_version_text version = arcs_version_text(o);
-    json_begin(j, '{');
-    json_pair_str(j, "name", file->name);
-    json_pair_u64(j, "size_bytes", file->size_bytes);
-    json_pair_str(j, "format", file->format);
-    json_pair_str(j, "error", file->error);
+    const struct arcs_origin *o = file->notes ? &file->notes->origin : &file->counters->origin;
+    fact(w, "name", field_text(file->name), "*: ");
+    fact(w, NULL, field_text(file->format), "*, ");
+    fact(w, "size_bytes", field_u64(file->size_bytes), "* bytes\n");
+    fact(w, "format", field_text(file->format), NULL);
+    fact(w, "error", field_text(file->error), NULL);
     if (o->version) {
-        json_pair_str(j, "version", version.text);
-        json_pair_u64(j, "version_number", o->number);
-        json_pair_bool(j, "is_clang", o->is_llvm);
-        json_pair_str(j, "byte_order", o->big_endian ? "big" : "little");
-        json_pair_str(j, "length_unit", o->has_byte_lengths ? "byte" : "word");
-        json_pair_u64(j, "stamp", o->stamp);
-        json_pair_u64(j, "checksum", o->checksum);
-        if (file->notes)
-            info_json_notes(j, file->notes);
-        else
-            info_json_counters(j, file->counters);
+        struct arcs_version_text version = arcs_version_text(o);
+        if (w->out && o->is_untagged) {
+            out_printf(w->out, "  left by gcc %s, whose files name no version\n",
+                       o->version == UNTAGGED_33 ? "3.3" : "before 3.3");
+        } else {
+            fact(w, "version", field_text(version.text), "  version *");
+            if (w->out)
+                out_printf(w->out, " (%s %u.%u), ", o->is_llvm ? "clang, as gcc" : "gcc",
+                           o->number / 100u, o->number % 100u);
+            fact(w, "version_number", field_u64(o->number), NULL);
+            fact(w, "is_clang", field_bool(o->is_llvm), NULL);
+            fact(w, "byte_order", field_text(o->big_endian ? "big" : "little"), "*-endian, ");
+            fact(w, "length_unit", field_text(o->has_byte_lengths ? "byte" : "word"),
+                 "lengths in *s");
+            if (w->out && o->family == ARCS_GCOV)
+                out_printf(w->out, ", stamp 0x%08" PRIx32, o->stamp);
+            fact(w, "stamp", field_u64(o->stamp), "\n");
+            fact(w, "checksum", field_u64(o->checksum), NULL);
+        }
     }
-    json_end(j);
+    if (o->version && file->notes)
+        notes_facts(w, file->notes);
+    else if (o->version)
+        counters_facts(w, file->counters);
+    fact(w, NULL, field_text(file->error), "  broken: *\n");
 }
 
 /* --- tracefiles ------------------------------------------------------------------------------ */
 
 /* Totals of a tracefile, as it has them: a source of two tests counts twice but among the sources.
- * Both forms print the same. */
+ */
 
 /* How much of one kind of thing there is, and how much of it has a count above 0. */
 struct trace_total {
@@ -341,9 +218,12 @@ static uint32_t trace_distinct(const struct tracefile *t, bool is_of_tests)
         (total).ran += (list).at[i].count != 0; \
     }
 
-/* Nothing is merged: each section is counted as it stands. */
-static struct trace_totals trace_totals_of(const struct tracefile *t)
+/* What the file has none of gets no line of text. `left out` are kinds of data that the format can
+ * hold and monarc does not use. */
+void trace_facts(struct facts *w, const struct trace_info *file)
 {
+    const struct tracefile *t = file->found;
+    /* Nothing is merged: each section is counted as it stands. */
     struct trace_totals totals = {.at = {{.what = "functions"},
                                          {.what = "lines"},
                                          {.what = "branches"},
@@ -354,65 +234,32 @@ static struct trace_totals trace_totals_of(const struct tracefile *t)
     COUNT_RAN(totals.at[TOTAL_LINES], t->lines);
     COUNT_RAN(totals.at[TOTAL_BRANCHES], t->branches);
     COUNT_RAN(totals.at[TOTAL_CONDITIONS], t->conditions);
-    return totals;
-}
-
-/* --- text ------------------------------------------------------------------------------------ */
-
-/* What the file has none of gets no line. `left out` are kinds of data that the format can hold and
- * monarc does not use. */
-void trace_info_text(struct out *out, const struct trace_info *file, bool is_first)
-{
-    const struct tracefile *t = file->found;
-    struct trace_totals totals = trace_totals_of(t);
-    out_str(out, is_first ? "" : "\n");
-    text_name(out, file->name);
-    out_printf(out, ": %s, %" PRIu64 " bytes\n", file->title, file->size_bytes);
-    out_printf(out, "  %" PRIu32 " source%s", totals.sources, text_plural(totals.sources));
-    if (totals.tests)
-        out_printf(out, ", %" PRIu32 " named test%s", totals.tests, text_plural(totals.tests));
-    out_char(out, '\n');
-    for (size_t i = 0; i < TOTALS; i++)
-        if (totals.at[i].all)
-            out_printf(out, "  %s: %" PRIu64 ", %" PRIu64 " of them ran\n", totals.at[i].what,
-                       totals.at[i].all, totals.at[i].ran);
-    if (t->negative)
-        out_printf(out, "  %" PRIu64 " counts below 0, taken as 0\n", t->negative);
-    info_text_unknown(out, t->unknown_records);
-    for (size_t i = 0; i < t->losses.len; i++)
-        out_printf(out, "  left out: %" PRIu64 " %s\n", t->losses.at[i].number,
-                   t->losses.at[i].what);
-    if (file->error)
-        out_printf(out, "  error: %s\n", file->error);
-}
-
-/* --- JSON ------------------------------------------------------------------------------------ */
-
-/* All totals, those of 0 too. */
-void trace_info_json(struct json *j, const struct trace_info *file)
-{
-    const struct tracefile *t = file->found;
-    struct trace_totals totals = trace_totals_of(t);
-    json_begin(j, '{');
-    json_pair_str(j, "name", file->name);
-    json_pair_u64(j, "size_bytes", file->size_bytes);
-    json_pair_str(j, "format", file->format);
-    json_pair_str(j, "error", file->error);
-    json_pair_u64(j, "sources", totals.sources);
-    json_pair_u64(j, "tests", totals.tests);
+    fact(w, "name", field_text(file->name), "*: ");
+    fact(w, NULL, field_text(file->title), "*, ");
+    fact(w, "size_bytes", field_u64(file->size_bytes), "* bytes\n");
+    fact(w, "format", field_text(file->format), NULL);
+    fact(w, "error", field_text(file->error), NULL);
+    fact(w, "sources", field_u64(totals.sources), "  * source~");
+    fact_nonzero(w, "tests", totals.tests, ", * named test~");
+    fact_text(w, "\n");
     for (size_t i = 0; i < TOTALS; i++) {
-        json_key(j, totals.at[i].what), json_begin(j, '{');
-        json_pair_u64(j, "all", totals.at[i].all);
-        json_pair_u64(j, "ran", totals.at[i].ran);
-        json_end(j);
+        const struct trace_total *total = &totals.at[i];
+        if (w->out && !total->all)
+            continue;
+        facts_begin(w, total->what);
+        fact(w, NULL, field_text(total->what), "  *: ");
+        fact(w, "all", field_u64(total->all), "*, ");
+        fact(w, "ran", field_u64(total->ran), "* of them ran\n");
+        facts_end(w);
     }
-    json_pair_u64(j, "negative", t->negative);
-    json_pair_u64(j, "unknown_records", t->unknown_records);
-    JSON_ROWS(j, "left_out", i, t->losses.len) {
-        json_pair_str(j, "what", t->losses.at[i].what);
-        json_pair_u64(j, "number", t->losses.at[i].number);
+    fact_nonzero(w, "negative", t->negative, "  * counts below 0, taken as 0\n");
+    fact_nonzero(w, "unknown_records", t->unknown_records, "  * records of unknown kinds\n");
+    FACT_ROWS(w, "left_out", 2, i, t->losses.len) {
+        fact(w, NULL, field_u64(t->losses.at[i].number), "  left out: * ");
+        fact(w, "what", field_text(t->losses.at[i].what), "*\n");
+        fact(w, "number", field_u64(t->losses.at[i].number), NULL);
     }
-    json_end(j);
+    fact(w, NULL, field_text(file->error), "  error: *\n");
 }
 
 /* --- profiles of clang and rustc ------------------------------------------------------------- */
@@ -477,16 +324,6 @@ static const char *llvm_name_of(const struct llvm_profile *p, const uint32_t *na
     return name && *name != LLVM_NO_NAME ? intern_text(&p->names, *name) : NULL;
 }
 
-/* Names of functions by what values refer to them with: the first of several of one name, as of
- * static functions under another control flow. Empty where there are no sites. */
-static struct map llvm_called(const struct llvm_profile *p)
-{
-    struct map names = {0};
-    for (size_t i = 0; i < p->functions.len && p->sites.len; i++)
-        map_at(&names, p->functions.at[i].name_ref, 0, p->functions.at[i].name, NULL);
-    return names;
-}
-
 static struct llvm_totals llvm_totals_of(const struct llvm_profile *p)
 {
     struct llvm_totals t = {0};
@@ -519,64 +356,70 @@ static const struct {
     {"virtual call%s", "vtable", "virtual_calls"},
 };
 
-/* How much there is, then each site that has values, in the order of the file: its number in the
- * function, and what was met there, the most frequent first.
+/* Of each kind how much there is, then each site that has values, in the order of the file: its
+ * function, kind and number among those of the kind, and what was met there, the most frequent
+ * first.
  *
  *     values: 1 call through pointers with 4 functions
  *       step, call 0: 88 x two, 87 x v.c;one, 86 x three, 84 x another */
-static void llvm_values_print(struct out *out, const struct llvm_profile *p,
-                              const struct llvm_totals *t)
+static void sites_facts(struct facts *w, const struct llvm_profile *p, const struct llvm_totals *t)
 {
     enum { MOST_SITES = 20, MOST_SHOWN = 5 };
-    struct map names = llvm_called(p);
-    uint64_t sites = 0;
-    for (int kind = 0; kind < VALUE_KINDS; kind++) {
+    /* Names of functions by what values refer to them with: the first of several of one name, as of
+     * static functions under another control flow. Empty where there are no sites. */
+    struct map names = {0};
+    for (size_t i = 0; i < p->functions.len && p->sites.len; i++)
+        map_at(&names, p->functions.at[i].name_ref, 0, p->functions.at[i].name, NULL);
+    for (int kind = 0; kind < VALUE_KINDS && w->out; kind++) {
         if (!t->sites[kind])
             continue;
-        out_printf(out, "  values: %" PRIu64 " ", t->sites[kind]);
-        out_printf(out, VALUE_WORDS[kind].sites, text_plural(t->sites[kind]));
-        out_printf(out, " with %" PRIu64 " %s%s\n", t->values[kind], VALUE_WORDS[kind].values,
+        out_printf(w->out, "  values: %" PRIu64 " ", t->sites[kind]);
+        out_printf(w->out, VALUE_WORDS[kind].sites, text_plural(t->sites[kind]));
+        out_printf(w->out, " with %" PRIu64 " %s%s\n", t->values[kind], VALUE_WORDS[kind].values,
                    text_plural(t->values[kind]));
     }
-    for (struct site_walk w = {0}; next_site(p, &w);) {
-        if (!w.site->len || ++sites > MOST_SITES)
-            continue; /* nothing was met there; or it is only counted */
-        const char *function = llvm_name_of(p, &w.function->name);
-        out_str(out, "    ");
-        text_name(out, function ? function : "?");
-        out_printf(out, ", %s %" PRIu32 ":", w.kind == VALUES_SIZES ? "size" : "call", w.number);
-        for (uint32_t v = 0; v < w.site->len && v < MOST_SHOWN; v++) {
-            const struct llvm_value *value = &p->values.at[w.site->first + v];
-            const char *name = llvm_name_of(p, map_find(&names, value->value, 0));
-            out_printf(out, "%s%" PRIu64 " x ", v ? ", " : " ", value->count);
-            if (w.kind == VALUES_SIZES)
-                out_printf(out, "%" PRIu64, value->value);
+    size_t sites = facts_rows(w, "values");
+    for (struct site_walk s = {0}; next_site(p, &s);) {
+        if (!s.site->len)
+            continue; /* nothing was met there */
+        facts_row(w, &sites);
+        if (w->out && sites > MOST_SITES)
+            continue;
+        const char *function = llvm_name_of(p, &s.function->name);
+        bool is_size = s.kind == VALUES_SIZES;
+        fact(w, NULL, field_text(function ? function : "?"), "    *");
+        fact(w, "function", field_text(function), NULL);
+        fact(w, "kind", field_text(VALUE_WORDS[s.kind].json), is_size ? ", size" : ", call");
+        fact(w, "site", field_u64(s.number), " *:");
+        size_t values = facts_rows(w, "values");
+        for (uint32_t v = 0; v < s.site->len && (w->json || v < MOST_SHOWN); v++) {
+            const struct llvm_value *value = &p->values.at[s.site->first + v];
+            const char *name = is_size ? NULL : llvm_name_of(p, map_find(&names, value->value, 0));
+            facts_row(w, &values);
+            fact(w, NULL, field_u64(value->count), v ? ", * x " : " * x ");
+            if (is_size)
+                fact(w, "size", field_u64(value->value), "*");
             else
-                text_name(out, name ? name : "another");
+                fact(w, "name", field_text(name), "*");
+            fact(w, "count", field_u64(value->count), is_size || name ? NULL : "another");
         }
-        out_str(out, w.site->len > MOST_SHOWN ? ", ...\n" : "\n");
+        facts_rows_end(w, 0, values);
+        fact_text(w, s.site->len > MOST_SHOWN ? ", ...\n" : "\n");
     }
-    if (sites > MOST_SITES) {
-        out_str(out, "    ");
-        text_more(out, sites - MOST_SITES, "site", "--json");
+    if (w->json)
+        facts_rows_end(w, 0, sites);
+    else if (sites > MOST_SITES) {
+        out_str(w->out, "    ");
+        text_more(w->out, sites - MOST_SITES, "site", "--json");
     }
     map_deinit(&names);
 }
 
-/* One fact a line, those alone that there are:
- *
- *     p.profraw: raw profile of LLVM, 352 bytes
- *       version 10, little-endian, pointers of 8 bytes
- *       build-id 5b4c...
- *       functions: 12, 9 of them ran
- *       counters: 40, 31 of them above 0; sum 512, largest 100 */
-void llvm_info_text(struct out *out, const struct llvm_info *file, bool is_first)
+/* What the compiler and the program have said of themselves: version, byte order, variants, build
+ * ids. */
+static void llvm_head_text(struct out *out, const struct llvm_info *file)
 {
     const struct llvm_profile *p = file->sum;
-    struct llvm_totals t = llvm_totals_of(p);
-    out_str(out, is_first ? "" : "\n");
-    text_name(out, file->name);
-    out_printf(out, ": %s, %" PRIu64 " bytes\n", CONTAINERS[p->container], file->size_bytes);
     if (p->container != LLVM_TEXT)
         out_printf(out, "  version %" PRIu32, p->version);
     if (p->container == LLVM_RAW)
@@ -594,73 +437,45 @@ void llvm_info_text(struct out *out, const struct llvm_info *file, bool is_first
             out_printf(out, "%02x", (unsigned char)p->ids.texts.at[i][k]);
         out_char(out, '\n');
     }
-    out_printf(out, "  functions: %zu, %" PRIu64 " of them ran\n", p->functions.len,
-               t.functions_run);
-    out_printf(
-        out, "  counters: %zu, %" PRIu64 " of them above 0; sum %" PRIu64 ", largest %" PRIu64 "\n",
-        p->counts.len, t.counters_above, t.sum, t.largest);
-    if (p->bits.len)
-        out_printf(out, "  MC/DC: %zu bytes\n", p->bits.len);
-    llvm_values_print(out, p, &t);
-    if (file->error)
-        out_printf(out, "  error: %s\n", file->error);
 }
 
-/* Every site that has values: its function, kind, number among those of the kind, and its values.
- */
-static void llvm_values_json(struct json *j, const struct llvm_profile *p)
-{
-    struct map names = llvm_called(p);
-    json_key(j, "values"), json_begin(j, '[');
-    for (struct site_walk w = {0}; next_site(p, &w);) {
-        if (!w.site->len)
-            continue;
-        json_begin(j, '{');
-        json_pair_str(j, "function", llvm_name_of(p, &w.function->name));
-        json_pair_str(j, "kind", VALUE_WORDS[w.kind].json);
-        json_pair_u64(j, "site", w.number);
-        JSON_ROWS(j, "values", v, w.site->len) {
-            const struct llvm_value *value = &p->values.at[w.site->first + v];
-            if (w.kind == VALUES_SIZES)
-                json_pair_u64(j, "size", value->value);
-            else
-                json_pair_str(j, "name", llvm_name_of(p, map_find(&names, value->value, 0)));
-            json_pair_u64(j, "count", value->count);
-        }
-        json_end(j);
-    }
-    json_end(j);
-    map_deinit(&names);
-}
-
-/* All facts, those of 0 too; names of functions are those of sites alone. */
-void llvm_info_json(struct json *j, const struct llvm_info *file)
+/* One fact a line of text, those alone that there are; names of functions are those of sites:
+ *
+ *     p.profraw: raw profile of LLVM, 352 bytes
+ *       version 10, little-endian, pointers of 8 bytes
+ *       build-id 5b4c...
+ *       functions: 12, 9 of them ran
+ *       counters: 40, 31 of them above 0; sum 512, largest 100 */
+void llvm_facts(struct facts *w, const struct llvm_info *file)
 {
     static const char *const NAMES[] = {"profraw", "profdata", "proftext"};
     const struct llvm_profile *p = file->sum;
     struct llvm_totals t = llvm_totals_of(p);
-    json_begin(j, '{');
-    json_pair_str(j, "name", file->name);
-    json_pair_u64(j, "size_bytes", file->size_bytes);
-    json_pair_str(j, "format", NAMES[p->container]);
-    json_pair_str(j, "error", file->error);
-    json_pair_u64(j, "version", p->version);
-    json_pair_u64(j, "profiles", file->profiles);
-    JSON_ITEMS(j, "variants", i, sizeof VARIANTS / sizeof *VARIANTS)
-        if (p->variants & VARIANTS[i].bit)
-            json_str(j, VARIANTS[i].name);
-    json_key(j, "functions"), json_begin(j, '{');
-    json_pair_u64(j, "all", p->functions.len);
-    json_pair_u64(j, "ran", t.functions_run);
-    json_end(j);
-    json_key(j, "counters"), json_begin(j, '{');
-    json_pair_u64(j, "all", p->counts.len);
-    json_pair_u64(j, "ran", t.counters_above);
-    json_end(j);
-    json_pair_u64(j, "sum", t.sum);
-    json_pair_u64(j, "largest", t.largest);
-    json_pair_u64(j, "bitmap_bytes", p->bits.len);
-    json_pair_u64(j, "functions_with_values", t.functions_with_values);
-    llvm_values_json(j, p);
-    json_end(j);
+    fact(w, "name", field_text(file->name), "*: ");
+    fact(w, NULL, field_text(CONTAINERS[p->container]), "*, ");
+    fact(w, "size_bytes", field_u64(file->size_bytes), "* bytes\n");
+    fact(w, "format", field_text(NAMES[p->container]), NULL);
+    fact(w, "error", field_text(file->error), NULL);
+    fact(w, "version", field_u64(p->version), NULL);
+    fact(w, "profiles", field_u64(file->profiles), NULL);
+    if (w->out)
+        llvm_head_text(w->out, file);
+    else
+        JSON_ITEMS(w->json, "variants", i, sizeof VARIANTS / sizeof *VARIANTS)
+            if (p->variants & VARIANTS[i].bit)
+                json_str(w->json, VARIANTS[i].name);
+    facts_begin(w, "functions");
+    fact(w, "all", field_u64(p->functions.len), "  functions: *, ");
+    fact(w, "ran", field_u64(t.functions_run), "* of them ran\n");
+    facts_end(w);
+    facts_begin(w, "counters");
+    fact(w, "all", field_u64(p->counts.len), "  counters: *, ");
+    fact(w, "ran", field_u64(t.counters_above), "* of them above 0; ");
+    facts_end(w);
+    fact(w, "sum", field_u64(t.sum), "sum *, ");
+    fact(w, "largest", field_u64(t.largest), "largest *\n");
+    fact_nonzero(w, "bitmap_bytes", p->bits.len, "  MC/DC: * bytes\n");
+    fact(w, "functions_with_values", field_u64(t.functions_with_values), NULL);
+    sites_facts(w, p, &t);
+    fact(w, NULL, field_text(file->error), "  error: *\n");
 }

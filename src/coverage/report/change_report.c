@@ -333,7 +333,16 @@ size_t change_count(const struct coverage_change *c)
 
 /* ---- two compilers */
 
-/* Where two compilers count differently, and who cannot be right:
+/* [FIRST, SECOND] in JSON. */
+static void cross_pair(struct facts *w, const char *key, uint64_t first, uint64_t second)
+{
+    if (!w->json)
+        return;
+    JSON_ITEMS(w->json, key, i, 2)
+        json_u64(w->json, i ? second : first);
+}
+
+/* Where two compilers count differently, and who cannot be right (docs/schema/cross.schema.json):
  *
  *     Sources  1 compared: 40 lines have code in both, 2 counts differ
  *              3 lines have code in gcc alone, 11 in clang alone
@@ -341,83 +350,69 @@ size_t change_count(const struct coverage_change *c)
  *              gcc        clang  line
  *                5            4  a.c:12  clang breaks a law: lines 11 and 12 are one block, 5 and 4
  *
- * Every difference is listed: there should be none. */
-void cross_text(struct out *out, const struct cross *c, const struct coverage_result *first,
-                const char *const sides[2])
+ * Every difference is listed, in text as well: there should be none. In JSON a side that breaks no
+ * law has null. */
+void cross_facts(struct facts *w, const struct cross *c, const struct coverage_result *first,
+                 const char *const sides[2])
 {
-    static const char *const WORDS[] = {"", "are one block", "follow each other",
-                                        "follow each other, the first is a jump"};
-    out_printf(out,
-               "Sources  %" PRIu64 " compared: %" PRIu64 " lines have code in both, %zu counts "
-               "differ\n         %" PRIu64 " lines have code in ",
-               c->sources, c->compared, c->lines.len, c->alone[0]);
-    text_name(out, sides[0]);
-    out_printf(out, " alone, %" PRIu64 " in ", c->alone[1]);
-    text_name(out, sides[1]);
-    out_str(out, " alone\n");
-    if (c->unread)
-        out_printf(out,
-                   "Note     %" PRIu64 " source%s cannot be read, so no law is applied there\n",
-                   c->unread, text_plural(c->unread));
-    if (c->lines.len)
-        out_printf(out, "\n%12.12s %12.12s  line\n", sides[0], sides[1]);
+    static const struct {
+        const char *json, *text;
+    } LAWS[] = {{"none", ""},
+                {"block", " are one block, "},
+                {"call", " follow each other, "},
+                {"jump", " follow each other, the first is a jump, "}};
+    if (w->json) {
+        json_document_begin(w->json, "cross");
+        JSON_ITEMS(w->json, "sides", i, 2)
+            json_str(w->json, sides[i]);
+    }
+    facts_begin(w, "summary");
+    fact(w, "sources", field_u64(c->sources), "Sources  * compared: ");
+    fact(w, "lines", field_u64(c->compared), "* lines have code in both, ");
+    fact(w, "differ", field_u64(c->lines.len), "* counts differ\n");
+    cross_pair(w, "alone", c->alone[0], c->alone[1]);
+    fact(w, NULL, field_u64(c->alone[0]), "         * lines have code in ");
+    fact(w, NULL, field_text(sides[0]), "* alone, ");
+    fact(w, NULL, field_u64(c->alone[1]), "* in ");
+    fact(w, NULL, field_text(sides[1]), "* alone\n");
+    fact_nonzero(w, "unread_sources", c->unread,
+                 "Note     * source~ cannot be read, so no law is applied there\n");
+    facts_end(w);
+    if (w->out && c->lines.len)
+        out_printf(w->out, "\n%12.12s %12.12s  line\n", sides[0], sides[1]);
+    size_t rows = facts_rows(w, "lines");
     for (size_t i = 0; i < c->lines.len; i++) {
         const struct cross_line *l = &c->lines.at[i];
-        out_printf(out, "%12" PRIu64 " %12" PRIu64 "  ", l->count[0], l->count[1]);
-        text_name(out, first->sources.at[l->source].path);
-        out_printf(out, ":%" PRIu32, l->line);
+        facts_row(w, &rows);
+        if (w->out)
+            out_printf(w->out, "%12" PRIu64 " %12" PRIu64 "  ", l->count[0], l->count[1]);
+        fact(w, "source", field_text(first->sources.at[l->source].path), "*");
+        fact(w, "line", field_u64(l->line), ":*");
+        cross_pair(w, "counts", l->count[0], l->count[1]);
+        facts_rows(w, "breaches");
         for (int side = 0; side < 2; side++) {
             const struct cross_breach *b = &l->breach[side];
-            if (b->law == CROSS_NONE)
-                continue;
-            out_str(out, "  ");
-            text_name(out, sides[side]);
-            out_printf(out,
-                       " breaks a law: lines %" PRIu32 " and %" PRIu32 " %s, %" PRIu64
-                       " and %" PRIu64,
-                       b->first, b->second, WORDS[b->law], b->first_count, b->second_count);
-        }
-        out_char(out, '\n');
-    }
-}
-
-/* The same for programs: docs/schema/cross.schema.json. A side that breaks no law has null. */
-void cross_json(struct out *out, const struct cross *c, const struct coverage_result *first,
-                const char *const sides[2])
-{
-    static const char *const LAWS[] = {"none", "block", "call", "jump"};
-    struct json j = {.out = out};
-    json_document_begin(&j, "cross");
-    json_key(&j, "sides"), json_begin(&j, '['), json_str(&j, sides[0]), json_str(&j, sides[1]);
-    json_end(&j);
-    json_key(&j, "summary"), json_begin(&j, '{');
-    json_pair_u64(&j, "sources", c->sources);
-    json_pair_u64(&j, "lines", c->compared);
-    json_pair_u64(&j, "differ", c->lines.len);
-    json_key(&j, "alone"), json_begin(&j, '['), json_u64(&j, c->alone[0]);
-    json_u64(&j, c->alone[1]), json_end(&j);
-    json_pair_u64(&j, "unread_sources", c->unread);
-    json_end(&j);
-    JSON_ROWS(&j, "lines", i, c->lines.len) {
-        const struct cross_line *l = &c->lines.at[i];
-        json_pair_str(&j, "source", first->sources.at[l->source].path);
-        json_pair_u64(&j, "line", l->line);
-        json_key(&j, "counts"), json_begin(&j, '['), json_u64(&j, l->count[0]);
-        json_u64(&j, l->count[1]), json_end(&j);
-        JSON_ITEMS(&j, "breaches", side, 2) {
-            const struct cross_breach *b = &l->breach[side];
             if (b->law == CROSS_NONE) {
-                json_none(&j);
+                if (w->json)
+                    json_none(w->json);
                 continue;
             }
-            json_begin(&j, '{');
-            json_pair_str(&j, "law", LAWS[b->law]);
-            json_key(&j, "lines"), json_begin(&j, '['), json_u64(&j, b->first);
-            json_u64(&j, b->second), json_end(&j);
-            json_key(&j, "counts"), json_begin(&j, '['), json_u64(&j, b->first_count);
-            json_u64(&j, b->second_count), json_end(&j);
-            json_end(&j);
+            if (w->json)
+                json_begin(w->json, '{');
+            fact(w, NULL, field_text(sides[side]), "  * breaks a law: ");
+            fact(w, "law", field_text(LAWS[b->law].json), NULL);
+            cross_pair(w, "lines", b->first, b->second);
+            cross_pair(w, "counts", b->first_count, b->second_count);
+            fact(w, NULL, field_u64(b->first), "lines * and ");
+            fact(w, NULL, field_u64(b->second), "*");
+            fact_text(w, LAWS[b->law].text);
+            fact(w, NULL, field_u64(b->first_count), "* and ");
+            fact(w, NULL, field_u64(b->second_count), "*");
+            facts_end(w);
         }
+        facts_rows_end(w, 0, 0);
+        fact_text(w, "\n");
     }
-    json_end(&j);
+    if (w->json)
+        facts_rows_end(w, 0, rows), json_end(w->json);
 }

@@ -8,7 +8,7 @@
 #include "coverage/model/coverage.h"
 #include "coverage/model/llvm.h"
 #include "output/columns.h"
-#include "output/formats.h"
+#include "output/facts.h"
 
 /* A required percentage. A gate that had nothing to count has not passed. */
 struct coverage_gate {
@@ -189,9 +189,9 @@ extern const struct column_table tests_columns;
 
 /* ---- What coverage files hold, for `monarc info`.
  *
- * Everything belongs to the caller and is only read. `is_first` false puts an empty line before the
- * text; JSON is one object with all facts. Damaged files are what this is for: a file of which only
- * the head was readable is described as far as that goes, and `error` says why reading stopped. */
+ * Everything belongs to the caller and is only read. In JSON facts are the members of the object
+ * that is open. Damaged files are what this is for: a file of which only the head was readable is
+ * described as far as that goes, and `error` says why reading stopped. */
 
 /* --- notes and counters ---------------------------------------------------------------------- */
 
@@ -204,10 +204,7 @@ struct arcs_info {
     const struct counters *counters; /* or NULL */
 };
 
-void arcs_info_text(struct out *out, const struct arcs_info *file, bool is_first);
-
-/* One element of the array that is open in `j`. */
-void arcs_info_json(struct json *j, const struct arcs_info *file);
+void arcs_facts(struct facts *w, const struct arcs_info *file);
 
 /* --- tracefiles ------------------------------------------------------------------------------ */
 
@@ -220,10 +217,7 @@ struct trace_info {
     const struct tracefile *found;
 };
 
-void trace_info_text(struct out *out, const struct trace_info *file, bool is_first);
-
-/* One element of the array that is open in `j`. */
-void trace_info_json(struct json *j, const struct trace_info *file);
+void trace_facts(struct facts *w, const struct trace_info *file);
 
 /* --- profiles of clang and rustc ------------------------------------------------------------- */
 
@@ -235,19 +229,14 @@ struct llvm_info {
     const struct llvm_profile *sum;
 };
 
-void llvm_info_text(struct out *out, const struct llvm_info *file, bool is_first);
-
-/* One element of the array that is open in `j`. */
-void llvm_info_json(struct json *j, const struct llvm_info *file);
+void llvm_facts(struct facts *w, const struct llvm_info *file);
 /* ---- two compilers (change_report.c) */
 
 struct cross;
 
 /* `first` is the result that the lines' sources are of; sides are what their operands are called.
  */
-void cross_text(struct out *out, const struct cross *c, const struct coverage_result *first,
-                const char *const sides[2]);
-void cross_json(struct out *out, const struct cross *c, const struct coverage_result *first,
-                const char *const sides[2]);
+void cross_facts(struct facts *w, const struct cross *c, const struct coverage_result *first,
+                 const char *const sides[2]);
 
 #endif

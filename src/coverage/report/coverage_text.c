@@ -89,21 +89,17 @@ static void text_row(const struct page *p, const struct coverage_ratios *sums)
         text_ratio(p, &sums->conditions, "      ");
 }
 
-/* The columns in front of a source, as text_row() prints them. */
-static int text_row_width(const struct page *p)
-{
-    return 6 + 2 + p->lines + 1 + p->lines + 2 + (p->has_unknown ? 9 : 0) +
-           (p->has_functions ? 10 : 0) + (p->has_regions ? 9 : 0) + (p->has_branches ? 9 : 0) +
-           (p->has_conditions ? 12 : 0) + 2;
-}
-
 /* The last row is of all sources, also of those that a limit does not show. On a terminal a path
  * loses its beginning rather than that it goes on beyond the edge. */
 static void text_table(const struct page *p)
 {
     enum { LEAST_PATH = 20 };
     const struct coverage_result *r = p->s->result;
-    int room = p->out->columns - text_row_width(p);
+    /* What text_row() prints in front of a source. */
+    int width = 6 + 2 + p->lines + 1 + p->lines + 2 + (p->has_unknown ? 9 : 0) +
+                (p->has_functions ? 10 : 0) + (p->has_regions ? 9 : 0) + (p->has_branches ? 9 : 0) +
+                (p->has_conditions ? 12 : 0) + 2;
+    int room = p->out->columns - width;
     room = room < LEAST_PATH ? LEAST_PATH : room;
     out_printf(p->out, "%6s  %*s %*s  ", "lines%", p->lines, "missed", p->lines, "lines");
     if (p->has_unknown)

@@ -1,11 +1,10 @@
-/* The output of `monarc info` about a profile file or a recording, as text or as an element of the
- * array that is open in `j` (docs/schema/info.schema.json). Nothing is resolved: a list is printed
- * as the file has it, in text its first hundred rows. An empty line goes before all but the first.
- */
+/* The output of `monarc info` about a profile file or a recording: facts that are text, or the
+ * members of the object that is open in JSON (docs/schema/info.schema.json). Nothing is resolved: a
+ * list is printed as the file has it, in text its first hundred rows. */
 #ifndef MONARC_PROFILE_REPORT_INFO_H
 #define MONARC_PROFILE_REPORT_INFO_H
 
-#include "output/formats.h"
+#include "output/facts.h"
 #include "profile/model/profile.h"
 #include "profile/model/recording.h"
 #include "profile/model/source_profile.h"
@@ -20,15 +19,10 @@ struct file_info {
     const struct profile *found; /* what was complete */
 };
 
-/* `is_first` is false for all but the first of several files; the JSON writer puts commas itself.
- */
-void info_text(struct out *out, const struct file_info *file, bool is_first);
-void info_json(struct json *j, const struct file_info *file);
+void file_facts(struct facts *w, const struct file_info *file);
 
 /* The same for a folder or file that `monarc run` wrote: `folder` is its path as it was named. */
-void recording_info_text(struct out *out, const char *folder, const struct recording *r,
-                         bool is_first);
-void recording_info_json(struct json *j, const char *folder, const struct recording *r);
+void recording_facts(struct facts *w, const char *folder, const struct recording *r);
 
 /* The same for a profile by source position. */
 struct source_info {
@@ -38,8 +32,7 @@ struct source_info {
     const char *error;
     const struct source_profile *found;
 };
-void source_info_text(struct out *out, const struct source_info *file, bool is_first);
-void source_info_json(struct json *j, const struct source_info *file);
+void source_facts(struct facts *w, const struct source_info *file);
 
 /* The comparison of two of them: `monarc diff` of such files. In text the first `limit` functions
  * (0: all), in JSON all. */
