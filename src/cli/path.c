@@ -120,16 +120,52 @@ static bool change_factor(const char *text, double *factor)
     return true;
 }
 
-/* The code of a program, and with it all that it calls: for a name that no function has. */
+/* Whether a process goes by a name: that of its command, as the kernel has it or as it was called.
+ */
+static bool process_goes_by(const struct recording_process *p, const char *name)
+{
+    size_t len = p->command ? strcspn(p->command, " ") : 0;
+    const char *base = p->command;
+    for (size_t i = 0; i < len; i++)
+        if (p->command[i] == '/')
+            base = p->command + i + 1;
+    size_t rest = p->command ? len - (size_t)(base - p->command) : 0;
+    return !strcmp(p->name, name) || (rest && strlen(name) == rest && !memcmp(base, name, rest));
+}
+
+/* The file that all processes of a name run and that runs as nothing else, by its number in the
+ * recording: of one that does several programs' work, its code says nothing of whose it was. */
+static uint32_t file_of_name(const struct recording *r, const char *name)
+{
+    uint32_t file = RECORDING_NONE;
+    for (size_t i = 0; i < r->processes.len; i++) {
+        const struct recording_process *p = &r->processes.at[i];
+        if (p->program == RECORDING_NONE || !process_goes_by(p, name))
+            continue;
+        if (file != RECORDING_NONE && file != p->program)
+            return RECORDING_NONE;
+        file = p->program;
+    }
+    for (size_t i = 0; i < r->processes.len && file != RECORDING_NONE; i++)
+        if (r->processes.at[i].program == file && !process_goes_by(&r->processes.at[i], name))
+            return RECORDING_NONE;
+    return file;
+}
+
+/* The code of a program, by its file's name or its command's, and with it all that it calls: for a
+ * name that no function has. */
 static bool change_mark_program(struct session *s, const char *name, uint32_t bit, uint32_t *bits)
 {
-    struct object *const *objects = session_objects(s);
+    const struct recording *r = &s->recorded.recording;
+    uint32_t file = file_of_name(r, name);
     bool is_found = false;
     for (uint32_t i = 0; i < s->functions.len; i++) {
         const struct function *f = &s->functions.at[i];
-        const char *path =
-            function_has_code(f) && objects[f->object] ? object_path(objects[f->object]) : NULL;
-        if (!path || strcmp(path_base_name(path), name) != 0)
+        if (!function_has_code(f))
+            continue;
+        const struct recording_object *o = s->recorded.space.objects[f->object].recorded;
+        if ((!o->path || strcmp(path_base_name(o->path), name) != 0) &&
+            (file == RECORDING_NONE || o != &r->objects.at[file]))
             continue;
         bits[i] |= UINT32_C(1) << bit;
         is_found = true;
@@ -172,10 +208,15 @@ static bool change_mark(struct session *s, char *text, uint32_t bit, uint32_t *b
     for (size_t i = 0; i < found.all.len; i++)
         bits[found.all.at[i]] |= UINT32_C(1) << bit;
     vec_free(&found.all);
-    if (ok || !change_mark_program(s, name, bit, bits))
-        return ok;
-    *e = (struct err){0};
-    return true;
+    if (ok)
+        return true;
+    if (change_mark_program(s, name, bit, bits)) {
+        *e = (struct err){0};
+        return true;
+    }
+    if (!strstr(e->line, "did you mean"))
+        err_set(e, "%s: has no function, program or system call '%s'", s->program, name);
+    return false;
 }
 
 /* By how much a sample of each node gets less, 0 to 1, and what changes are about. A function that
@@ -312,8 +353,9 @@ static const struct option_row PATH_OPTIONS[] = {
      FILLS(struct path_request, view.rules.limit)},
     {0, "steps", NULL, "show each step of the path, too", FILLS(struct path_request, has_steps)},
     {0, "if", "NAME=2x",
-     "predict the wall time if a function, or a program, took less: NAME=2x, NAME=50% or NAME=0 "
-     "(may be repeated)",
+     "predict the wall time if a function, a program, or a system call took less: NAME=2x, "
+     "NAME=50% "
+     "or NAME=0 (may be repeated)",
      FILLS(struct path_request, changes)},
     {0, "self", NULL, "with --if: only what functions do themselves, not what they call",
      FILLS(struct path_request, is_self)},

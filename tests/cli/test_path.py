@@ -744,10 +744,22 @@ class WhatIf(Job):
         self.assertAlmostEqual(sum(self.what_if("main=0", options=["--self"])[1]) / 2, 1)
         # What no function is called is a program: its code, and all that it calls.
         self.assertEqual(self.what_if(f"{DEMO.name}=2x")[1], self.what_if("main=2x")[1])
+        self.assertEqual(self.what_if("cc=2x")[1], self.what_if("main=2x")[1])    # by its command
         text = self.text("path", "r", "--if", "work=2x")
         self.assertTrue(text.startswith("wall time 1.000 s -> 0."), text)
         self.assertIn("work=2x: 0.400 s of CPU time become 0.200 s", text)
         self.assertRegex(text, r"wall time 1\.000 s -> 0\.7\d+ to 0\.8\d+ s")
+
+    def test_a_file_with_two_names(self):
+        """Its code is no program's alone, as busybox's is not."""
+        self.samples = []
+        one, two = self.process(7, 1, 0, 1000), self.process(8, 7, 100, 900, "as")
+        self.runs(one, 0, 400, WORK)
+        self.runs(two, 100, 200, FACT)
+        self.finish()
+        for name in "cc", "as":
+            self.assertIn("no function, program or system call", self.refusal("path", "--if", name + "=2x", "r"))
+        self.assertEqual(self.what_if(f"{DEMO.name}=2x")[1], self.what_if("main=2x")[1])
 
     def middle(self, *changes):
         _, (low, high) = self.what_if(*changes)
@@ -1008,7 +1020,7 @@ class WhatIf(Job):
     def test_refusals(self):
         self.build()
         self.finish()
-        self.assertIn("no function 'nosuch'", self.refusal("path", "r", "--if", "nosuch=2x"))
+        self.assertIn("no function, program or system call 'nosuch'", self.refusal("path", "r", "--if", "nosuch=2x"))
         for value in "work=fast", "work", "=2x", "":
             self.assertIn(f"'--if' takes NAME=2x (twice as fast), NAME=50% or NAME=0, not '{value}'",
                           self.refusal("path", "r", "--if", "work=2x", "--if", value))
