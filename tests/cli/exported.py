@@ -1,5 +1,7 @@
 """Paths out of files that `monarc export` writes, read by hand: [(path, outermost first; weight)]."""
 
+import gzip
+import json
 import xml.etree.ElementTree as xml
 
 from protobuf_file import fields, packed
@@ -83,6 +85,55 @@ def firefox_paths(page):
     """Of all threads, in milliseconds."""
     return [(paths[stack], weight) for thread in page["threads"] for paths in [firefox_stacks(thread)]
             for stack, weight in zip(thread["samples"]["stack"], thread["samples"]["weight"]) if stack is not None]
+
+
+def pprof_files(data):
+    """{function: (file, first line)}, the last of those with one name."""
+    top = fields(gzip.decompress(data))
+    texts = [t.decode() for t in top[6]]
+    return {texts[f[2][0]]: (texts[f[4][0]] if f[4] else "", f[5][0] if f[5] else 0) for f in map(fields, top[5])}
+
+
+def pprof_lines(data):
+    """Stacks with their first value: pairs of function and line, innermost first."""
+    top = fields(gzip.decompress(data))
+    texts = [t.decode() for t in top[6]]
+    names = {fields(f)[1][0]: texts[fields(f)[2][0]] for f in top[5]}
+    places = {}
+    for location in map(fields, top[4]):
+        line = fields(location[4][0])
+        places[location[1][0]] = names[line[1][0]], line[2][0] if line[2] else 0
+    return [([places[i] for i in packed(s[1][0])], packed(s[2][0])[0]) for s in map(fields, top[2])]
+
+
+def otlp_lines(data):
+    top = fields(data)
+    dictionary = fields(top[2][0])
+    texts = [t.decode() for t in dictionary[5]]
+    names = [texts[fields(f)[1][0]] if f else None for f in dictionary[3]]
+    lines = [fields(fields(l)[3][0]) if l else None for l in dictionary[2]]
+    stacks = [[(names[lines[i][1][0]], lines[i][2][0] if lines[i][2] else 0) for i in packed(fields(s)[1][0])] if s else []
+              for s in dictionary[7]]
+    profile = fields(fields(fields(top[1][0])[2][0])[2][0])
+    return [(stacks[s[1][0]], packed(s[4][0])[0]) for s in map(fields, profile[2])]
+
+
+def firefox_lines(data):
+    """A frame without a line is where its function begins."""
+    stacks = []
+    for thread in json.loads(data)["threads"]:
+        texts, frame, func, table = (thread[k] for k in ("stringArray", "frameTable", "funcTable", "stackTable"))
+        paths = []
+        for prefix, number in zip(table["prefix"], table["frame"]):
+            of, line = frame["func"][number], frame["line"][number]
+            place = texts[func["name"][of]], line or func["lineNumber"][of] or 0
+            paths.append([place] + ([] if prefix is None else paths[prefix]))
+        samples = thread["samples"]
+        stacks += [(paths[s], round(w * 1e6)) for s, w in zip(samples["stack"], samples["weight"]) if s is not None]
+    return stacks
+
+
+LINES = {"pprof": pprof_lines, "otlp": otlp_lines, "firefox": firefox_lines}
 
 
 class Frame:

@@ -2,8 +2,6 @@
 functions is asked of addr2line; figures are made here."""
 
 import collections
-import gzip
-import json
 import shutil
 import subprocess
 import sys
@@ -14,7 +12,7 @@ from pathlib import Path
 from harness import NM, gmon, main, monarc, monarc_json
 
 sys.dont_write_bytecode = True
-from protobuf_file import fields, packed  # noqa: E402
+import exported  # noqa: E402
 from run_file import FILE, PERIOD, Run  # noqa: E402
 
 SOURCE = """
@@ -110,51 +108,12 @@ class Inlined(unittest.TestCase):
                 total[line] += amount
         return own, total
 
-    @staticmethod
-    def pprof_stacks(data):
-        """Innermost first: pairs of function and line."""
-        top = fields(gzip.decompress(data))
-        texts = [t.decode() for t in top[6]]
-        names = {fields(f)[1][0]: texts[fields(f)[2][0]] for f in top[5]}
-        places = {}
-        for location in map(fields, top[4]):
-            line = fields(location[4][0])
-            places[location[1][0]] = names[line[1][0]], line[2][0]
-        return [([places[i] for i in packed(s[1][0])], packed(s[2][0])[0]) for s in map(fields, top[2])]
-
-    @staticmethod
-    def otlp_stacks(data):
-        top = fields(data)
-        dictionary = fields(top[2][0])
-        texts = [t.decode() for t in dictionary[5]]
-        names = [texts[fields(f)[1][0]] if f else None for f in dictionary[3]]
-        lines = [fields(fields(l)[3][0]) if l else None for l in dictionary[2]]
-        stacks = [[(names[lines[i][1][0]], lines[i][2][0]) for i in packed(fields(s)[1][0])] if s else []
-                  for s in dictionary[7]]
-        profile = fields(fields(fields(top[1][0])[2][0])[2][0])
-        return [(stacks[s[1][0]], packed(s[4][0])[0]) for s in map(fields, profile[2])]
-
-    @staticmethod
-    def firefox_stacks(data):
-        """A frame without a line is where its function begins."""
-        thread, = json.loads(data)["threads"]
-        texts, frame, func, table = (thread[k] for k in ("stringArray", "frameTable", "funcTable", "stackTable"))
-
-        def place(i):
-            line = frame["line"][i]
-            return texts[func["name"][frame["func"][i]]], func["lineNumber"][frame["func"][i]] if line is None else line
-
-        def stack(i):
-            return [] if i is None else [place(table["frame"][i]), *stack(table["prefix"][i])]
-        samples = thread["samples"]
-        return [(stack(s), round(w * 1e6)) for s, w in zip(samples["stack"], samples["weight"]) if s is not None]
-
     def test_exports_have_lines(self):
         """Those of the formats that have a place for them are where samples and calls were, not where functions
         begin."""
         own, total = self.expected_lines()
         self.assertGreater(len([line for line in own if line[0] == "host_a"]), 1)
-        for name, read in (("pprof", self.pprof_stacks), ("otlp", self.otlp_stacks), ("firefox", self.firefox_stacks)):
+        for name, read in exported.LINES.items():
             done = monarc("export", "--format", name, self.recording)
             found_own, found_total = self.of_stacks(read(done.stdout))
             found_total = {line: amount for line, amount in found_total.items() if line[0] != "main"}

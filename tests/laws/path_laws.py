@@ -77,6 +77,34 @@ def otlp_has_the_stacks(subject):
 
 
 @law(*ALL)
+def exports_have_the_lines(subject):
+    """On each line of a function pprof, OpenTelemetry and Firefox have what lines has: the nanoseconds of samples
+    there, and of those that have it on their stacks. A function's first line has what stands in other files, too."""
+    if subject.run("lines", "--json", "--all", "r.monarc", status=(0, 2)).returncode:
+        return NOTHING
+    wanted, whole = collections.Counter(), collections.Counter()
+    of = exported.pprof_files(export(subject, "pprof"))
+    names = collections.Counter(f["name"] for f in subject.json("flat", "--all", "r.monarc")["functions"])
+    judged = set()
+    for row in subject.json("lines", "--all", "r.monarc")["lines"]:
+        place = row["name"], row["line"] or 0
+        wanted[place] += round(row["self_samples"] * PERIOD)
+        whole[place] += round(row.get("total_samples", 0) * PERIOD)
+        file, first = of.get(row["name"], ("", 0))
+        if names[row["name"]] == 1 and row["file"] == file and row["line"] not in (0, None, first):
+            judged.add(place)
+    for form, read in exported.LINES.items():
+        own, total = collections.Counter(), collections.Counter()
+        for stack, amount in read(export(subject, form)):
+            own[stack[0]] += amount
+            for line in set(stack):
+                total[line] += amount
+        subject.equal({k: own[k] for k in judged if own[k]}, {k: wanted[k] for k in judged if wanted[k]}, form)
+        subject.equal({k: total[k] for k in judged if total[k]}, {k: whole[k] for k in judged if whole[k]}, f"{form}, total")
+    return None if judged else NOTHING
+
+
+@law(*ALL)
 def parquet_has_the_stacks(subject):
     """Rows of the table of stacks are those that were recorded, to the nanosecond."""
     rows = parquet_file.read(export(subject, "parquet"))[0]
