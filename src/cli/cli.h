@@ -242,7 +242,7 @@ extern const struct option_set read_set, /* struct profile_options: files of oth
         GROUP(read_set, TYPE, SOURCE.sources.session.read)
 
 /* Rows that fill a struct filter, for commands with words of their own for them. */
-option_taker take_function, take_ignore, take_place, take_path_map;
+option_taker take_function, take_place, take_path_map;
 
 /* --word and --endian of what is read or written: 4 or 8 bytes, and a byte order. */
 option_taker take_word;

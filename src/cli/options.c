@@ -144,7 +144,8 @@ bool take_function(void *target, const struct option_row *row, const char *value
     return filter_add_name(&((struct view_options *)target)->filter, value, false, e);
 }
 
-bool take_ignore(void *target, const struct option_row *row, const char *value, struct err *e)
+static bool take_ignore(void *target, const struct option_row *row, const char *value,
+                        struct err *e)
 {
     (void)row;
     return filter_add_name(&((struct view_options *)target)->filter, value, true, e);

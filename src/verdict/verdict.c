@@ -468,24 +468,6 @@ void verdict_coverage(struct verdict *v, const struct rules *rules, const struct
                                   .chance = -1});
 }
 
-/* --- forms ------------------------------------------------------------------------------------ */
-
-/* All forms print the same cases; a new one is a writer and a row. */
-const struct verdict_format verdict_formats[] = {{"text", verdict_text},
-                                                 {"json", verdict_json},
-                                                 {"junit", verdict_junit},
-                                                 {"github", verdict_github},
-                                                 {"markdown", verdict_markdown}};
-const size_t verdict_formats_len = sizeof verdict_formats / sizeof *verdict_formats;
-
-const struct verdict_format *verdict_format_find(const char *name, size_t len)
-{
-    for (size_t i = 0; i < verdict_formats_len; i++)
-        if (strlen(verdict_formats[i].name) == len && !memcmp(verdict_formats[i].name, name, len))
-            return &verdict_formats[i];
-    return NULL;
-}
-
 /* --- text ------------------------------------------------------------------------------------ */
 
 /* A line a case, with the place in the source where the comparison knows one, and the sum. */
@@ -603,7 +585,7 @@ static void verdict_junit_case(struct out *out, const struct verdict_case *c)
 }
 
 /* One suite; its numbers are those of the cases inside, as readers add them up again. */
-void verdict_junit(struct out *out, const struct verdict *v)
+static void verdict_junit(struct out *out, const struct verdict *v)
 {
     uint32_t errors = 0;
     for (size_t i = 0; i < v->cases.len; i++)
@@ -636,7 +618,7 @@ static void github_text(struct out *out, const char *text, bool is_property)
 }
 
 /* Annotations on the lines of a pull request. What passed is not said there. */
-void verdict_github(struct out *out, const struct verdict *v)
+static void verdict_github(struct out *out, const struct verdict *v)
 {
     for (size_t i = 0; i < v->cases.len; i++) {
         const struct verdict_case *c = &v->cases.at[i];
@@ -662,7 +644,7 @@ void verdict_github(struct out *out, const struct verdict *v)
 /* --- Markdown -------------------------------------------------------------------------------- */
 
 /* A table for a comment on a pull request; failures are bold. */
-void verdict_markdown(struct out *out, const struct verdict *v)
+static void verdict_markdown(struct out *out, const struct verdict *v)
 {
     out_printf(out, "## monarc check: %s\n\n| | rule | |\n|---|---|---|\n", verdict_word(v));
     for (size_t i = 0; i < v->cases.len; i++) {
@@ -674,4 +656,22 @@ void verdict_markdown(struct out *out, const struct verdict *v)
     }
     out_printf(out, "\n%" PRIu32 " failed, %" PRIu32 " passed, %" PRIu32 " not judged\n", v->failed,
                v->passed, v->not_judged);
+}
+
+/* --- forms ------------------------------------------------------------------------------------ */
+
+/* All forms print the same cases; a new one is a writer and a row. */
+const struct verdict_format verdict_formats[] = {{"text", verdict_text},
+                                                 {"json", verdict_json},
+                                                 {"junit", verdict_junit},
+                                                 {"github", verdict_github},
+                                                 {"markdown", verdict_markdown}};
+const size_t verdict_formats_len = sizeof verdict_formats / sizeof *verdict_formats;
+
+const struct verdict_format *verdict_format_find(const char *name, size_t len)
+{
+    for (size_t i = 0; i < verdict_formats_len; i++)
+        if (strlen(verdict_formats[i].name) == len && !memcmp(verdict_formats[i].name, name, len))
+            return &verdict_formats[i];
+    return NULL;
 }

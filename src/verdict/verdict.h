@@ -114,7 +114,7 @@ void verdict_deinit(struct verdict *v);
 /* ---- forms */
 
 typedef void verdict_writer(struct out *out, const struct verdict *v);
-verdict_writer verdict_text, verdict_json, verdict_junit, verdict_github, verdict_markdown;
+verdict_writer verdict_text, verdict_json;
 
 struct verdict_format {
     const char *name;

@@ -109,7 +109,7 @@ static void change_row(struct out *out, const struct coverage_change *c,
 }
 
 /* Sums, then a row a source that differs, with its lines below. */
-void change_text(struct out *out, const struct change_report *r)
+static void change_text(struct out *out, const struct change_report *r)
 {
     const struct coverage_change *c = r->change;
     const struct coverage_ratios *o = &c->old_sums, *n = &c->new_sums;
@@ -194,7 +194,7 @@ static void change_json_source(struct json *j, const struct coverage_change *c,
 }
 
 /* Whole lists of lines: programs make ranges themselves. */
-void change_json(struct out *out, const struct change_report *r)
+static void change_json(struct out *out, const struct change_report *r)
 {
     const struct coverage_change *c = r->change;
     struct json j = {.out = out};
@@ -279,7 +279,7 @@ static void markdown_sum(struct out *out, const char *name, const struct coverag
 }
 
 /* A comment has a largest size, and says what it leaves out. */
-void change_markdown(struct out *out, const struct change_report *r)
+static void change_markdown(struct out *out, const struct change_report *r)
 {
     const struct coverage_change *c = r->change;
     size_t changed = change_count(c), shown = 0, limit = r->limit ? r->limit : SHOWN;

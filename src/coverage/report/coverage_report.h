@@ -146,7 +146,6 @@ struct change_report {
 typedef void change_writer(struct out *out, const struct change_report *r);
 
 /* Rows of the table in change_report.c. */
-change_writer change_text, change_json, change_markdown;
 
 struct change_format {
     const char *name;

@@ -57,10 +57,12 @@ uint32_t afdo_version(struct bytes in)
     return !c.failed && magic == AFDO_MAGIC && version <= 0xff ? version : 0;
 }
 
-/* Counters (gcda) have the same magic, and a version in letters after it. create_gcov writes such a
+/* gcc's: versions 1 (gcc 5 to 11), 2 (12 to 15) and 3 (16). What a version has no room for is
+ * refused, or, of lines and discriminators beyond 65535, left out and counted in *left_out.
+ * Counters (gcda) have the same magic, and a version in letters after it. create_gcov writes such a
  * one, that of gcc 4.7, unless an option names the gcc that is to read the file: then the names'
  * tag decides. */
-bool afdo_probe(struct bytes in)
+static bool afdo_probe(struct bytes in)
 {
     struct cursor c = cursor_over(in, "");
     uint32_t magic = cursor_u32(&c), version = cursor_u32(&c);

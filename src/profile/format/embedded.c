@@ -251,8 +251,9 @@ static void embedded_take_layout(struct profile *p, const struct head *h)
     p->big_endian = h->wide.big_endian;
 }
 
-/* Both profiles are complete before either is merged into *out. */
-bool embedded_read(struct cursor *in, struct embedded *out, struct err *e)
+/* Reads the image at `in` and adds it to *out. Fails, with *out as it was, if its head is damaged
+ * or the bytes end before it does. Both profiles are complete before either is merged into *out. */
+static bool embedded_read(struct cursor *in, struct embedded *out, struct err *e)
 {
     struct head h = {0};
     struct profile time = {0}, stacks = {0};

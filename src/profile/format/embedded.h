@@ -12,10 +12,6 @@
  * none. */
 bool embedded_find(struct cursor *in);
 
-/* Reads the image at `in` and adds it to *out. Fails, with *out as it was, if its head is damaged
- * or the bytes end before it does. */
-MUST_CHECK bool embedded_read(struct cursor *in, struct embedded *out, struct err *e);
-
 /* The images of one recording: one for each core, in their order, one after the other. `in` is left
  * after the last. Fails if one is missing or twice; what was read before that stays in *out. */
 MUST_CHECK bool embedded_read_all(struct cursor *in, struct embedded *out, struct err *e);

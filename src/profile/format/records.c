@@ -180,8 +180,9 @@ bool reading_histogram(struct reading *r, const struct cursor *where)
 
 /* --- arcs and blocks ------------------------------------------------------------------------- */
 
-/* --- arcs ------------------------------------------------------------------------------------ */
-size_t arc_bytes(struct arc_layout layout, unsigned word)
+/* Bytes of one arc, its tag included, with words of 4 or 8 bytes. --- arcs
+ * ------------------------------------------------------------------------------------ */
+static size_t arc_bytes(struct arc_layout layout, unsigned word)
 {
     return layout.is_tagged + 2 * word + (layout.has_wide_count ? word : 4);
 }

@@ -73,9 +73,6 @@ struct arc_layout {
     bool has_wide_count; /* pointer-sized */
 };
 
-/* Bytes of one arc, its tag included, with words of 4 or 8 bytes. */
-size_t arc_bytes(struct arc_layout layout, unsigned word);
-
 /* Reads up to `max` arcs: while whole ones are left and, if they have a tag, it is an arc's.
  * Returns how many. */
 size_t reading_arcs(struct reading *r, struct arc_layout layout, size_t max);

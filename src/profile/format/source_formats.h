@@ -47,9 +47,6 @@ const struct source_format *source_format_probe(struct bytes in);
 const struct bytes *source_name_at(const struct bytes *names, size_t len, const struct cursor *c,
                                    uint64_t number, struct err *e);
 
-/* gcc's: versions 1 (gcc 5 to 11), 2 (12 to 15) and 3 (16). What a version has no room for is
- * refused, or, of lines and discriminators beyond 65535, left out and counted in *left_out. */
-bool afdo_probe(struct bytes in);
 MUST_CHECK bool afdo_read(struct bytes in, const char *name, struct source_profile *p,
                           struct err *e);
 MUST_CHECK bool afdo_write(struct writer *w, const struct source_profile *p, uint32_t version,

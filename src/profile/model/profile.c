@@ -14,6 +14,13 @@
 #include <stdio.h>
 #include <string.h>
 
+static void block_names_deinit(struct block_names *n)
+{
+    intern_deinit(&n->texts);
+    map_deinit(&n->by_address);
+    vec_free(&n->rows);
+}
+
 /* Arrays keep their room: a command that reads hundreds of files allocates for the largest once.
  * Everything that is not named here is zeroed with the rest. */
 void profile_clear(struct profile *p)
@@ -503,13 +510,6 @@ struct block_name block_names_find(const struct block_names *n, uint64_t address
 {
     const uint32_t *at = n->rows.len ? map_find(&n->by_address, address, 0) : NULL;
     return at ? name_in(n, &n->rows.at[*at]) : (struct block_name){"", "", "", 0};
-}
-
-void block_names_deinit(struct block_names *n)
-{
-    intern_deinit(&n->texts);
-    map_deinit(&n->by_address);
-    vec_free(&n->rows);
 }
 
 /* ---- Sums over the embedded recorder's reports on itself. */

@@ -109,8 +109,6 @@ void block_names_add_all(struct block_names *n, const struct block_names *from);
 /* Empty texts and line 0 where nothing is known. */
 struct block_name block_names_find(const struct block_names *n, uint64_t address);
 
-void block_names_deinit(struct block_names *n);
-
 /* ---- What was measured: histograms, call-graph arcs and basic-block counts, addresses as
  * recorded.
  *

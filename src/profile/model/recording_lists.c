@@ -376,7 +376,8 @@ void recording_item_append(struct recording *r, enum recording_list list, void *
     memcpy(recording_items_add(r, list, 1), item, LISTS[list].item_bytes);
 }
 
-void recording_items_free(struct recording *r, enum recording_list list)
+/* Frees a list's items. */
+static void recording_items_free(struct recording *r, enum recording_list list)
 {
     static const struct any_vec none;
     struct any_vec v;

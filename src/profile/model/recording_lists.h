@@ -174,9 +174,6 @@ void recording_item_append(struct recording *r, enum recording_list list, void *
 /* Whether the fields of an item hold what the tables say (recording_check.c). */
 bool recording_item_holds(const struct recording *r, enum recording_list list, const void *item);
 
-/* Frees a list's items. */
-void recording_items_free(struct recording *r, enum recording_list list);
-
 /* A number, flag or index of an item, by its size. */
 static inline uint64_t recording_field_get(const void *item, const struct recording_field *f)
 {
