@@ -27,7 +27,7 @@
 
 #include <stddef.h>
 
-/* --- columns (page.c) ------------------------------------------------------------------------ */
+/* --- columns (columns.c) --------------------------------------------------------------------- */
 
 /* A count: a number where a double holds it, else its digits as a text. JavaScript's numbers are
  * doubles: integers are exact up to 2^53. */
@@ -43,8 +43,14 @@ void column_part(struct json *j, double samples);
 /* An index, or -1 for UINT32_MAX. */
 void column_index(struct json *j, uint32_t index);
 
+/* As text in hexadecimal: addresses of kernels are beyond what a double holds. */
+void column_address(struct json *j, uint64_t address);
+
 /* A key and the start of its array, which json_end() ends. */
 void column_begin(struct json *j, const char *key);
+
+/* Packs `text`, and takes it: what is left in `text` is the block in base64. */
+void block_pack(struct out *text);
 
 /* A whole column: `write` for each i below `len`. */
 #define COLUMN(j, key, len, write) \

@@ -68,14 +68,6 @@ static void details_target(struct json *j, const struct annotated_instruction *i
     arena_deinit(&scratch);
 }
 
-/* As text in hexadecimal: addresses of kernels are beyond what a double holds. */
-static void details_address(struct json *j, uint64_t address)
-{
-    char digits[24];
-    snprintf(digits, sizeof digits, "%" PRIx64, address);
-    json_str(j, digits);
-}
-
 /* `write` for each instruction `i` of each `line` of a file. */
 #define CODE_COLUMN(j, d, files, f, key, write)                                              \
     do {                                                                                     \
@@ -109,7 +101,7 @@ static void details_code_data(struct json *j, const struct line_details *d,
     }
     json_begin(j, '{');
     CODE_COLUMN(j, d, files, f, "line", json_u64(j, line->line));
-    CODE_COLUMN(j, d, files, f, "address", details_address(j, i->address));
+    CODE_COLUMN(j, d, files, f, "address", column_address(j, i->address));
     CODE_COLUMN(j, d, files, f, "text", json_str(j, i->text));
     CODE_COLUMN(j, d, files, f, "target", details_target(j, i));
     CODE_COLUMN(j, d, files, f, "self", column_part(j, i->self));

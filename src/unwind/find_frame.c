@@ -41,17 +41,6 @@ struct frame_search {
     uint64_t start, end;
 };
 
-bool walk_code(const struct walker *w, uint64_t address, uint8_t *code, size_t len)
-{
-    for (size_t i = 0; i < len; i += 8) {
-        uint64_t word;
-        if (!w->stack->read(w->stack->context, address + i, &word))
-            return false;
-        memcpy(code + i, &word, sizeof word);
-    }
-    return true;
-}
-
 /* What the call before a return address calls: the function at `start`? */
 enum call_kind walk_call(struct walker *w, uint64_t return_address, uint64_t start)
 {

@@ -19,6 +19,46 @@
  * tried. */
 #include "unwind/unwind_private.h"
 
+/* --- signal frames ---------------------------------------------------------------------------- */
+
+/* Compares the code at pc with what the machine's handlers return to, and takes the registers that
+ * the kernel saved. Nothing changes unless all of them can be read. */
+bool step_by_trampoline(struct walker *w)
+{
+    const struct unwind_stack *s = w->stack;
+    const struct arch_trampoline *t = w->arch->trampolines, *end = t + w->arch->trampolines_len;
+    uint64_t code[2] = {0};
+    if (!is_known(&w->r, w->sp) || !s->read || !s->read(s->context, w->r.pc, &code[0]))
+        return false;
+    bool has_second = false;
+    for (;; t++) {
+        if (t == end)
+            return false;
+        if (t->code_len > sizeof *code && !has_second)
+            has_second = s->read(s->context, w->r.pc + sizeof *code, &code[1]);
+        if ((t->code_len <= sizeof *code || has_second) && !memcmp(code, t->code, t->code_len))
+            break;
+    }
+    uint64_t saved = w->r.at[w->sp] + t->registers;
+    struct unwind_registers next = {.known = 0};
+    for (unsigned i = 0; i < t->map->len; i++) {
+        int8_t number = t->map->at[i];
+        if (number == REGISTER_NONE)
+            continue;
+        uint64_t *to = number == REGISTER_PC ? &next.pc : &next.at[number];
+        if (!walk_word(w, saved + UINT64_C(8) * i, to))
+            return false;
+        if (number >= 0)
+            next.known |= register_bit((unsigned)number);
+    }
+    w->is_signal_frame = w->memory.is_elsewhere = true;
+    w->r = next;
+    return true;
+}
+
+/* --- code without tables -----------------------------------------------------------------------
+ */
+
 /* Why a stack ends in this code. */
 static enum unwind_end step_reason(const struct walker *w)
 {

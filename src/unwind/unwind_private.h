@@ -243,7 +243,7 @@ static inline bool memory_copied(const struct unwind_stack *s, uint64_t address,
     return true;
 }
 
-/* What is not in the copy. */
+/* What is not in the copy; program.c. */
 bool memory_read_beyond(struct memory *m, uint64_t address, uint64_t *word);
 
 static inline bool memory_word(struct memory *m, uint64_t address, uint64_t *word)
@@ -374,10 +374,15 @@ static inline bool walk_moves_on(struct walker *w, uint64_t cfa, bool may_stay)
     return cfa > sp || (cfa == sp && may_stay) || walk_changes_stack(w, cfa);
 }
 
-/* walk.c: whether there is code at an address, or at the call before it. */
-bool walk_is_code(struct walker *w, uint64_t pc, struct unwind_module *module);
+/* Whether there is code at an address, or at the call before it: asks the caller of the room, who
+ * knows what is mapped. */
+static inline bool walk_is_code(struct walker *w, uint64_t pc, struct unwind_module *module)
+{
+    *module = (struct unwind_module){0};
+    return w->stack->module_at(w->stack->context, pc, module);
+}
 
-/* A return address without its signature, see docs/unwinding.md; walk.c. */
+/* A return address without its signature, see docs/unwinding.md; program.c. */
 uint64_t walk_strip_signature(struct walker *w, uint64_t address);
 static inline uint64_t walk_unsigned(struct walker *w, uint64_t address)
 {

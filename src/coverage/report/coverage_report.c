@@ -1,9 +1,8 @@
 /* What all forms of the coverage report share: percentages, orders of sources, sentences about what
- * was left out and what gates saw, and the table of formats.
+ * was left out and what gates saw.
  *
  * A percentage never says 100 or 0 of what is not quite so: it is cut towards the side that has
- * something missing. A command asks the table for a format by name and never what the format is, so
- * a new one is a function in this room and a row here. */
+ * something missing. */
 #include "coverage/report/coverage_report.h"
 
 #include "base/path.h"
@@ -295,35 +294,4 @@ size_t sources_folder_end(const struct coverage_result *r, const uint32_t *order
     while (end < r->sources.len && !by_folder(order[i], order[end], r))
         end++;
     return end;
-}
-
-/* --- the table of formats -------------------------------------------------------------------- */
-
-/* Names are those of options (--lcov FILE) too; the last column says that demangled names of
- * functions are needed. */
-const struct coverage_format coverage_formats[] = {
-    {"text", coverage_text, false},           {"lcov", coverage_lcov, false},
-    {"cobertura", coverage_cobertura, true},  {"json", coverage_json, true},
-    {"markdown", coverage_markdown, false},   {"codecov", coverage_codecov, false},
-    {"sonarqube", coverage_sonarqube, false}, {"jacoco", coverage_jacoco, true},
-    {"clover", coverage_clover, true},        {"coveralls", coverage_coveralls, false},
-    {"gcovr", coverage_gcovr, true},          {"gcovr@0.15", coverage_gcovr_0_15, true},
-    {"parquet", coverage_parquet, true},
-};
-const size_t coverage_formats_len = sizeof coverage_formats / sizeof *coverage_formats;
-
-/* `name` has `len` bytes and need not end: it is part of an option's value. */
-const struct coverage_format *coverage_format_find(const char *name, size_t len, struct err *e)
-{
-    for (size_t i = 0; i < coverage_formats_len; i++)
-        if (strlen(coverage_formats[i].name) == len && !memcmp(coverage_formats[i].name, name, len))
-            return &coverage_formats[i];
-    char names[512] = "";
-    for (size_t i = 0; i < coverage_formats_len; i++) {
-        if (i)
-            strncat(names, ", ", sizeof names - strlen(names) - 1);
-        strncat(names, coverage_formats[i].name, sizeof names - strlen(names) - 1);
-    }
-    err_set(e, "unknown format '%.*s'; known are %s", (int)len, name, names);
-    return NULL;
 }

@@ -165,7 +165,11 @@ struct amount run_set_share(const struct run_set *s, uint32_t function, enum tim
 const struct run_total *run_set_total(const struct run_set *s, const char *name);
 
 /* Calls of an average run. */
-double run_set_calls(const struct run_set *s, uint32_t function);
+static inline double run_set_calls(const struct run_set *s, uint32_t function)
+{
+    bool is_there = s->runs && function != NO_FUNCTION;
+    return is_there ? (double)s->functions[function].calls / s->runs : 0;
+}
 
 /* --- lines -------------------------------------------------------------------------------------
  *

@@ -303,16 +303,11 @@ static struct amount run_set_amount(const struct run_set *s, const struct run_su
                            .runs = s->runs};
 }
 
-static const struct run_set_function *run_set_at(const struct run_set *s, uint32_t function)
-{
-    static const struct run_set_function NOTHING = {0};
-    return function == NO_FUNCTION ? &NOTHING : &s->functions[function];
-}
-
 static const struct run_times *run_set_measured(const struct run_set *s, uint32_t function,
                                                 enum time_kind m)
 {
-    const struct run_set_function *f = run_set_at(s, function);
+    static const struct run_set_function NOTHING = {0};
+    const struct run_set_function *f = function == NO_FUNCTION ? &NOTHING : &s->functions[function];
     return m == TIME_SELF ? &f->self : &f->total;
 }
 
@@ -338,11 +333,6 @@ const struct run_total *run_set_total(const struct run_set *s, const char *name)
         if (!strcmp(s->totals.at[i].name, name))
             return &s->totals.at[i];
     return NULL;
-}
-
-double run_set_calls(const struct run_set *s, uint32_t function)
-{
-    return s->runs ? (double)run_set_at(s, function)->calls / s->runs : 0;
 }
 
 /* --- lines

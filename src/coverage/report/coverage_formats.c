@@ -1,3 +1,12 @@
+/* The table of formats of the coverage report. A command asks it for a format by name and never
+ * what the format is, so a new one is a function in this room and a row here. Parquet is short
+ * enough to stand with it. */
+#include "coverage/report/coverage_report.h"
+
+#include <string.h>
+
+/* --- Parquet ---------------------------------------------------------------------------------- */
+
 /* Coverage as a table in Apache Parquet: a row for each line with code.
  *
  *     file          line  function  state   count
@@ -9,9 +18,6 @@
  * they ran have the state `unknown` and count 0.
  *
  * One pass: functions and lines both ascend, so those that have begun and not ended are a stack. */
-#include "coverage/report/coverage_report.h"
-
-#include <string.h>
 
 enum { LINE_FILE, LINE_NUMBER, LINE_FUNCTION, LINE_STATE, LINE_COUNT };
 static const struct parquet_column COLUMNS[] = {[LINE_FILE] = {"file", PARQUET_TEXT},
@@ -63,4 +69,35 @@ void coverage_parquet(struct out *out, const struct coverage_report *s,
     }
     parquet_end(&p);
     arena_deinit(&scratch);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+/* Names are those of options (--lcov FILE) too; the last column says that demangled names of
+ * functions are needed. */
+const struct coverage_format coverage_formats[] = {
+    {"text", coverage_text, false},           {"lcov", coverage_lcov, false},
+    {"cobertura", coverage_cobertura, true},  {"json", coverage_json, true},
+    {"markdown", coverage_markdown, false},   {"codecov", coverage_codecov, false},
+    {"sonarqube", coverage_sonarqube, false}, {"jacoco", coverage_jacoco, true},
+    {"clover", coverage_clover, true},        {"coveralls", coverage_coveralls, false},
+    {"gcovr", coverage_gcovr, true},          {"gcovr@0.15", coverage_gcovr_0_15, true},
+    {"parquet", coverage_parquet, true},
+};
+const size_t coverage_formats_len = sizeof coverage_formats / sizeof *coverage_formats;
+
+/* `name` has `len` bytes and need not end: it is part of an option's value. */
+const struct coverage_format *coverage_format_find(const char *name, size_t len, struct err *e)
+{
+    for (size_t i = 0; i < coverage_formats_len; i++)
+        if (strlen(coverage_formats[i].name) == len && !memcmp(coverage_formats[i].name, name, len))
+            return &coverage_formats[i];
+    char names[512] = "";
+    for (size_t i = 0; i < coverage_formats_len; i++) {
+        if (i)
+            strncat(names, ", ", sizeof names - strlen(names) - 1);
+        strncat(names, coverage_formats[i].name, sizeof names - strlen(names) - 1);
+    }
+    err_set(e, "unknown format '%.*s'; known are %s", (int)len, name, names);
+    return NULL;
 }
