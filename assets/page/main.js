@@ -3,6 +3,7 @@
 
 const VIEWS = [
     { id: "summary", title: "Summary", show: showSummary, isThere: () => true },
+    { id: "coverage", title: "Coverage", show: showCoverage, isThere: () => page.coverage },
     { id: "functions", title: "Functions", show: showFunctions, hasStrip: true, isThere: () => page.profile },
     { id: "callers", title: "Callers", show: showCallers, hasStrip: true, needsCalls: true, isThere: () => page.profile },
     { id: "tree", title: "Call tree", show: showTree, hasStrip: true, isThere: () => page.profile },
@@ -16,7 +17,6 @@ const VIEWS = [
     { id: "waits", title: "Waits", show: showWaits, isThere: () => page.profile && page.profile.locks },
     { id: "source", title: "Source", show: showSource, isThere: () => page.files.name.length },
     { id: "comparison", title: "Comparison", show: showComparison, isThere: () => baseOf() },
-    { id: "coverage", title: "Coverage", show: showCoverage, isThere: () => page.coverage },
 ];
 
 const KEYS = [

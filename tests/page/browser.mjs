@@ -408,7 +408,7 @@ async function checkKeyboard(visit, name, views) {
     ok(await visit.page.$eval("#help", help => help.open), `${name}: ? lists the keys`);
     await visit.press("Escape");
     ok(!await visit.page.$eval("#help", help => help.open), `${name}: Escape closes the list`);
-    await visit.press("2", "/");
+    await visit.press(String(views.indexOf("functions") + 1), "/");
     await visit.page.keyboard.type("ma.n");
     await visit.settled();
     const [found] = await visit.rows("main table.rows");
@@ -724,6 +724,7 @@ async function checkPage(browser, name, entry) {
     let visit = await new Visit(browser, entry).open();
     await visit.view({ view: "summary" });
     const views = await viewsOf(visit);
+    same(views.indexOf("coverage"), entry.cover ? 1 : -1, `${name}: coverage is beside the summary`);
     await checkSummary(visit, name);
     for (const view of views) {
         await visit.view({ view });
