@@ -34,18 +34,23 @@ function verdictOf(i) {
     return "calls";
 }
 
-/* An amount of an average run, or a part of the whole, in the comparison's unit. */
-function comparedText(amount) {
-    const base = baseOf();
-    return amount === null ? "" : `${(base.factor * amount).toFixed(base.digits)}${NARROW}${base.unit}`;
+/* An amount of an average run, or a part of the whole, in the comparison's unit. A share has one decimal at least. */
+function comparedFigure(amount, error, unit, isSigned) {
+    const base = baseOf(), off = base.factor * Math.max(error || 0, 0);
+    return knownText(base.factor * amount, base.by_share ? Math.min(off, 3.5) : off, base.digits, NARROW + unit, isSigned);
 }
 
-function comparedChange(now, then, isMeant) {
+/* A side is as unsure as the margin of its change, by the root of two. */
+function comparedText(amount, margin) {
+    return amount === null ? "" : comparedFigure(amount, margin * Math.SQRT1_2, baseOf().unit, false);
+}
+
+function comparedChange(now, then, margin, isMeant) {
     const base = baseOf();
     if (now === null || then === null)
         return "";
     return element("span", { class: !isMeant ? "count" : now > then ? "grown" : "shrunk" },
-        signed(base.factor * (now - then), base.digits, NARROW + (base.by_share ? "points" : base.unit)));
+        comparedFigure(now - then, margin, base.by_share ? "points" : base.unit, true));
 }
 
 function comparisonColumns() {
@@ -54,14 +59,14 @@ function comparisonColumns() {
     /* The rows come in the order of `monarc diff`: what changed first. */
     const amounts = (id, hint) => [
         column(id, `Δ ${id}`, i => (r.found[i] ? 1e12 : 0) + Math.abs(r[id][i] - r[`${id}_old`][i]),
-            i => comparedChange(r[id][i], r[`${id}_old`][i], r[`${id}_meant`][i]), `${hint}: its change`),
-        column(`${id}_now`, id, i => r[id][i], i => comparedText(r[id][i]), `${hint}, of an average run`),
-        column(`${id}_was`, "was", i => r[`${id}_old`][i], i => comparedText(r[`${id}_old`][i]), `${hint}, in the base`),
+            i => comparedChange(r[id][i], r[`${id}_old`][i], r[`${id}_margin`][i], r[`${id}_meant`][i]), `${hint}: its change`),
+        column(`${id}_now`, id, i => r[id][i], i => comparedText(r[id][i], r[`${id}_margin`][i]), `${hint}, of an average run`),
+        column(`${id}_was`, "was", i => r[`${id}_old`][i], i => comparedText(r[`${id}_old`][i], r[`${id}_margin`][i]), `${hint}, in the base`),
     ];
     const hasCalls = r.calls.some(calls => calls !== null);
     return [
         ...amounts("total", "with callees"), ...amounts("self", "its own"),
-        column("margin", "±", i => r.margin[i], i => r.margin[i] === null ? "" : (base.factor * r.margin[i]).toFixed(base.digits),
+        column("margin", "±", i => r.self_margin[i], i => r.self_margin[i] === null ? "" : comparedFigure(r.self_margin[i], r.self_margin[i], "", false),
             "of the change of self, with 99 % confidence"),
         hasCalls && column("calls", "Δ calls", i => r.calls[i] - r.calls_old[i], i => r.calls[i] === r.calls_old[i] ? ""
             : `${r.calls[i] > r.calls_old[i] ? "+" : "−"}${countText(Math.abs(r.calls[i] - r.calls_old[i]))}`),
@@ -128,10 +133,12 @@ function comparedColour(fn, tone) {
 function deltaCell(line) {
     if (!line || !line.hasBase || (!line.self && !line.then))
         return element("span", { class: "cell delta", role: "cell" });
-    const change = shareOfWhole(line.self) - baseShare(line.then), isCertain = line.isMeant;
+    const then = baseShare(line.then), change = shareOfWhole(line.self) - then, isCertain = line.isMeant;
+    const off = errorOf(then * page.summary.samples), error = Math.hypot(off, errorOf(line.self)); /* the base is taken for as sure */
     const word = !isCertain ? "" : !line.then ? "new " : !line.self ? "gone " : "";
     return element("span", { class: `cell delta ${!isCertain ? "" : change > 0 ? "grown" : "shrunk"}`, role: "cell",
-        title: `${percentText(baseShare(line.then))} in the base: ${isCertain ? "hardly chance" : "may be chance"}` }, word + signed(100 * change, 2, ""));
+        title: `${sentenceFigure(percentText(then, off))} in the base: ${isCertain ? "hardly chance" : "may be chance"}` },
+    word + knownText(100 * change, Math.min(100 * error, 3.5), 2, "", true));
 }
 
 /* --- coverage ---------------------------------------------------------------------------------- */

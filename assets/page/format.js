@@ -16,11 +16,12 @@ function counted(count, word) {
 /* A figure without the digits that its error makes unsure, as on the terminal (text_known()): of an error's first two digits both
  * count up to 35, else the first. Blanks as wide as digits stand for the others, so that points stand below each other. */
 const FIGURE = "\u2007", POINT = "\u2008"; /* blanks of their widths */
-function knownText(value, error, most, unit = "") {
+function knownText(value, error, most, unit = "", isSigned = false) {
     let decimals = 0;
     for (let left = error > 0 ? error : 0; decimals < most && left < 3.55; left *= 10)
         decimals++;
-    return value.toFixed(decimals) + unit + (decimals || !most ? "" : POINT) + FIGURE.repeat(most - decimals);
+    const size = Math.abs(value).toFixed(decimals), sign = !Number(size) ? "" : value < 0 ? "\u2212" : isSigned ? "+" : "";
+    return sign + size + unit + (decimals || !most ? "" : POINT) + FIGURE.repeat(most - decimals);
 }
 
 /* Outside of a column. */
@@ -41,9 +42,12 @@ function amountText(samples, error) {
     if (!(s.rate > 0))
         return `${samplesText(samples)} samples`;
     const amount = samples / s.rate;
-    if (s.abbreviation !== "s")
-        return `${amount.toPrecision(4)} ${s.dimension}`;
-    return knownText(amount, (error || 0) * s.samples / s.rate, s.decimals, " s");
+    const off = (error || 0) * s.samples / s.rate;
+    if (s.abbreviation !== "s") {
+        const digits = off > 0 && amount > 0 ? Math.min(4, Math.max(1, Math.ceil(Math.log10(amount / off)) + 1)) : 4;
+        return `${Number(amount.toPrecision(digits))} ${s.dimension}`;
+    }
+    return knownText(amount, off, s.decimals, " s");
 }
 
 /* A percentage that never says 100 or 0 of what is not quite so. */

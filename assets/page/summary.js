@@ -27,7 +27,7 @@ function profileFacts() {
         ["Certainty", half ? `a share of 50${NARROW}% is uncertain by ±${half.toFixed(1)} points (95${NARROW}% confidence)` : ""],
         ["Total times", s.has_stacks ? "measured: whole call stacks were sampled"
             : s.has_samples ? "an estimate: callees' times are split among callers by call counts" : ""],
-        ["Unattributed", s.unattributed > 0 ? `${amountText(s.unattributed)}, ${percentText(share(s.unattributed))}, in no function` : ""],
+        ["Unattributed", s.unattributed > 0 ? `${sentenceFigure(amountText(s.unattributed, errorOf(s.unattributed)))}, ${sentenceFigure(percentText(share(s.unattributed), errorOf(s.unattributed)))}, in no function` : ""],
         ["Profiler", s.profiler > 0 ? `${amountText(s.profiler)} taken by counting calls` : ""],
         ["Calls", Number(s.calls) ? `${countText(s.calls)} on ${counted(s.arcs, "call site")}` : "not counted"],
         ["Processes", run && run.processes > 1 ? countText(run.processes) : ""],
@@ -42,8 +42,8 @@ function statesText() {
         return "";
     const { state, samples } = page.profile.timeline.samples, sums = STATES.map(() => 0);
     state.forEach((one, i) => { sums[one] += samples[i]; });
-    return sums.filter(sum => sum > 0).length < 2 ? "" : STATES.map((text, i) => [sums[i], text]).filter(([sum]) => sum > 0)
-        .map(([sum, text]) => `${amountText(sum)} ${text}`).join(", ");
+    return sums.filter(sum => sum > 0).length < 2 ? "" : STATES.map((text, i) => [i, text]).filter(([i]) => sums[i] > 0)
+        .map(([i, text]) => `${sentenceFigure(stateText(sums[i], i))} ${text}`).join(", ");
 }
 
 function findingList(findings) {

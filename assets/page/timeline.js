@@ -445,9 +445,13 @@ function threadTable() {
     const rows = sums.map((sum, i) => [sum, i]).filter(([sum]) => sum.some(part => part > 0))
         .sort((l, r) => r[0][0] + r[0][1] - l[0][0] - l[0][1]).slice(0, 100)
         .map(([sum, i]) => [laneName(i), ...(hasOneProcess() ? [] : [String(t.processes.pid[t.threads.process[i]])]),
-            ...sum.filter((_, state) => seen[state]).map(part => amountText(part))]);
+            ...sum.map(stateText).filter((_, state) => seen[state])]);
     return smallTable("Threads", ["thread", ...(hasOneProcess() ? [] : ["process"]), ...STATES.filter((_, state) => seen[state])], rows, -1);
 }
+
+/* Code is sampled, waits are measured. */
+const STATES_OF_CODE = 2;
+const stateText = (samples, state) => amountText(samples, state < STATES_OF_CODE ? errorOf(samples) : 0);
 
 /* Those that the path is in, most first, and those that had the least slack. */
 function pathTable() {

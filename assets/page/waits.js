@@ -51,9 +51,10 @@ function holderText(i) {
 }
 
 function holderItem(ns, part, text, error) {
-    return element("li", {}, element("span", { class: "heat" }, `${(100 * part).toFixed(1)}${NARROW}%`, bar(part)),
+    const off = (error || 0) / 1e9, share = Number(ns) ? part * (error || 0) / Number(ns) : 0;
+    return element("li", {}, element("span", { class: "heat" }, knownText(100 * part, Math.min(100 * share, 3.5), 1, `${NARROW}%`), bar(part)),
         element("span", { class: "seconds", title: error ? "the 95 % interval, as far as looks leave the time open" : "" },
-            secondsText(ns), error ? ` ± ${(error / 1e9).toFixed(3)}` : ""), element("span", { class: "did" }, text));
+            knownText(Number(ns) / 1e9, off, 3, `${NARROW}s`), error ? ` ± ${knownText(off, off, 3)}` : ""), element("span", { class: "did" }, text));
 }
 
 /* Depth first in the columns; lists in lists here: `above` has the last item of each depth. */
@@ -90,8 +91,9 @@ function wakerTable(row) {
 
 /* "; 12.345 MB read": of files, whose bytes are known as far as calls were seen. */
 function transferText(bytes, error, what) {
-    const sure = Number(error) >= 500 ? ` ± ${(Number(error) / 1e6).toFixed(3)}` : "";
-    return Number(bytes) ? `; ${(Number(bytes) / 1e6).toFixed(3)}${sure} MB ${what}` : "";
+    const off = Number(error) >= 500 ? Number(error) / 1e6 : 0;
+    const figure = amount => sentenceFigure(knownText(amount, off, 3));
+    return Number(bytes) ? `; ${figure(Number(bytes) / 1e6)}${off ? ` ± ${figure(off)}` : ""} MB ${what}` : "";
 }
 
 function waitDetails(row) {

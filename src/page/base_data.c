@@ -84,12 +84,15 @@ static void base_rows_data(struct json *j, const struct page_rows *r, const stru
     COLUMN(j, "self", c->len, base_amount(j, change_self(c, &rows[i])->new, has_time));
     COLUMN(j, "self_old", c->len, base_amount(j, change_self(c, &rows[i])->old, has_time));
     COLUMN(j, "self_meant", c->len, json_u64(j, change_self(c, &rows[i])->is_meant));
-    COLUMN(j, "margin", c->len,
+    COLUMN(j, "self_margin", c->len,
            base_amount(j, change_self(c, &rows[i])->margin,
                        has_time && change_self(c, &rows[i])->margin >= 0));
     COLUMN(j, "total", c->len, base_amount(j, change_total(c, &rows[i])->new, has_time));
     COLUMN(j, "total_old", c->len, base_amount(j, change_total(c, &rows[i])->old, has_time));
     COLUMN(j, "total_meant", c->len, json_u64(j, change_total(c, &rows[i])->is_meant));
+    COLUMN(j, "total_margin", c->len,
+           base_amount(j, change_total(c, &rows[i])->margin,
+                       has_time && change_total(c, &rows[i])->margin >= 0));
     COLUMN(j, "calls", c->len, base_amount(j, rows[i].new_calls, has_calls));
     COLUMN(j, "calls_old", c->len, base_amount(j, rows[i].old_calls, has_calls));
     COLUMN(j, "found", c->len, json_u64(j, rows[i].is_found));

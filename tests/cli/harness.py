@@ -83,6 +83,23 @@ def monarc_json(*arguments, **more):
     return json.loads(monarc(*arguments, "--json", **more).stdout)
 
 
+def sure(value, error, most):
+    """The digits that text prints of a figure that is off by `error` at most (reports.md, "Digits")."""
+    decimals = 0
+    while decimals < most and (error < 3.55 if error > 0 else True):
+        decimals, error = decimals + 1, 10 * error
+    return f"{value:.{decimals}f}"
+
+
+def sure_share(share, error):
+    return sure(100 * share, 0 if share > 1 - 1e-6 else min(100 * error, 3.5), 2)
+
+
+def rounded(value, shown):
+    """The value with as many digits as are shown, where nothing says how sure it is."""
+    return f"{value:.{len(shown.rstrip('*').partition('.')[2])}f}"
+
+
 def gmon(histograms=(), arcs=(), word=8, order="<"):
     """A gmon.out. A histogram is (low, high, counters[, rate[, dimension]]), an arc
     (from, self, count)."""

@@ -1,5 +1,7 @@
 """The project's own code in front: what counts as own, `flat`'s table of it, and --mine in all reports."""
 
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,26 @@ APART int module(int x) { return x + 4; }
 APART int render(int x) { return slice(x) + 1; }
 APART int load(int x) { return module(x) + 1; }
 int main(int argc, char **argv) { (void)argv; return render(argc) + load(argc); }
+"""
+# Two that are inlined, each with code of a line and before it code of none, which the compiler made.
+INLINED = """static inline __attribute__((always_inline)) void own(void)
+{
+    __asm__ volatile("own_none: nop");
+    __asm__ volatile("own_line: nop");
+}
+# 1 "/rustc/0123/library/core/src/option.rs"
+static inline __attribute__((always_inline)) void unwrap(void)
+{
+    __asm__ volatile("unwrap_none: nop");
+    __asm__ volatile("unwrap_line: nop");
+}
+# 20 "inlined.c"
+int main(void)
+{
+    own();
+    unwrap();
+    return 0;
+}
 """
 OWN = {"main", "render", "load"}
 STACKS = [(["main", "render", "slice", "copy"], 60), (["main", "render"], 10), (["main", "load", "module"], 25), (["main"], 5)]
@@ -78,6 +100,35 @@ class Own(unittest.TestCase):
             self.assertNotIn("your functions", self.text("flat", *options, self.recording), options)
         led = self.record("led", [(["main", "render"], 60), (["main", "render", "slice", "copy"], 20)])
         self.assertNotIn("your functions", self.text("flat", led))
+
+    @unittest.skipUnless(shutil.which("clang"), "no clang (package clang)")
+    def test_code_of_no_line_is_its_functions(self):
+        """Where the first sample of an inlined function has no line, others say where it is from; until then, it is nobody's."""
+        (self.dir / "inlined.c").write_text(INLINED)
+        subprocess.run(["gcc", "-O1", "-g", "-gdwarf-4", "-gno-variable-location-views", "-S", "inlined.c"], cwd=self.dir, check=True)
+        text = (self.dir / "inlined.s").read_text()
+        text, changed = re.subn(r"(\.loc \d+) 3 (.*(?:\n(?!\s*\.loc).*)*_none: nop)", r"\1 0 \2", text)
+        self.assertEqual(changed, 2, text)
+        (self.dir / "inlined.s").write_text(text)
+        subprocess.run(["clang", "-c", "inlined.s"], cwd=self.dir, check=True)  # GNU's assembler has no line 0
+        subprocess.run(["gcc", "-Wl,--build-id=none", "inlined.o", "-o", "inlined"], cwd=self.dir, check=True)
+        words = map(str.split, subprocess.run([*NM, "inlined"], cwd=self.dir, capture_output=True, text=True, check=True).stdout.splitlines())
+        at = {word[2]: int(word[0], 16) for word in words if len(word) == 3 and re.search("_(none|line)$", word[2])}
+        subprocess.run(["strip", *(f"--strip-symbol={name}" for name in at), "inlined"], cwd=self.dir, check=True)
+
+        def flat(name, *places):
+            run = Run("inlined", stacks=100, whole=100)
+            file = run.object(FILE, str(self.dir / "inlined"), high=0x100000)
+            run.process(7, 1, file, "inlined")
+            run.thread(0, 7)
+            for place in places:
+                run.sample([(file, at[place])], 50)
+            rows = [line.split() for line in self.text("flat", "--wide", run.write(self.dir / name)).splitlines()]
+            mine = {f["name"] for f in monarc_json("flat", "--mine", "--force", self.dir / name, cwd=self.dir)["functions"]}
+            return {row[row.index("(inlined)") - 1]: row[-1] for row in rows if "(inlined)" in row}, mine
+        self.assertEqual(flat("both", "unwrap_none", "own_none", "unwrap_line", "own_line"),
+                         ({"own": "inlined.c:4", "unwrap": "option.rs:4"}, {"main", "own"}))
+        self.assertEqual(flat("none", "unwrap_none")[1], {"main"})
 
     def test_a_program_of_the_system_is_own_code_too(self):
         """bash exports its functions, so that they have names without debug information."""

@@ -11,6 +11,7 @@ import zlib
 
 import laws
 import made
+from harness import sure_share
 from laws import NOTHING
 from table import PERIOD, SINGLE, flat, functions, law
 
@@ -314,10 +315,10 @@ def screen_is_flat(subject):
         return NOTHING
     text = subprocess.run([screens, "60", "200", "r.monarc"], cwd=subject.folder, input=b"\n", capture_output=True,
                           timeout=600).stdout.decode()
-    shown = [line.split()[0] for line in text.splitlines() if re.match(r" *(?!0\.00)\d+\.\d\d ", line)]
-    wanted = [f"{f['self_share'] * 100:.2f}" for f in subject.json("flat", "--all", "r.monarc")["functions"]
-              if f["self_share"] >= 0.00005]
-    subject.equal(shown, wanted, "self%")
+    shown = [line.split()[0] for line in text.splitlines() if re.match(r" *\d+\.\d+ ", line)]
+    wanted = [sure_share(f["self_share"], (f["self_share_high"] - f["self_share_low"]) / 2)
+              for f in subject.json("flat", "--all", "r.monarc")["functions"]]
+    subject.equal([share for share in shown if float(share)], [share for share in wanted if float(share)], "self%")
     return None
 
 

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 
+from harness import rounded, sure, sure_share
 from laws import NOTHING
 from same_laws import page_blocks
 from table import SINGLE, law
@@ -23,7 +24,7 @@ def screens(subject, *keys):
 
 @law(*ALL)
 def screen_columns_are_flat(subject):
-    """The terminal's columns of times and totals are those of flat, with two decimals and those of its times."""
+    """The terminal's columns of times and totals are those of flat, with the digits that are sure."""
     if not os.path.exists(SCREENS):
         return NOTHING
     shown = [line.split() for line in screens(subject, "")[0][2:] if re.match(r" *[0-9]+\.[0-9]+ ", line)]
@@ -31,17 +32,19 @@ def screen_columns_are_flat(subject):
     whole = table["summary"]["samples"]
     found, wanted = collections.Counter(), collections.Counter()
     for cells in shown:
-        if cells[3:5] == ["0.00", "0.000"]:
+        if not float(cells[3]) and not float(cells[4]):
             continue
         found[tuple(cells[:5])] += 1
     if not shown or "total_share_low" not in table["functions"][0] or len(shown) > 80:
         return NOTHING
-    decimals = len(shown[0][2].partition(".")[2])
+    decimals = max(len(cells[2].partition(".")[2]) for cells in shown)
+    unit = whole / table["summary"]["samples_per_unit"] if table["summary"]["samples_per_unit"] else whole
     for row in table["functions"]:
         half = (row["self_share_high"] - row["self_share_low"]) / 2
-        cells = (f"{100 * row['self_share']:.2f}", f"{100 * half:.2f}", f"{row['self_time']:.{decimals}f}",
-                 f"{100 * row['total_samples'] / whole:.2f}", f"{row['total_time']:.{decimals}f}")
-        if cells[3:] != ("0.00", "0.000"):
+        total = (row["total_share_high"] - row["total_share_low"]) / 2
+        cells = (sure_share(row["self_share"], half), sure_share(half, half), sure(row["self_time"], half * unit, decimals),
+                 sure_share(row["total_samples"] / whole, total), sure(row["total_time"], total * unit, decimals))
+        if float(cells[3]) or float(cells[4]):
             wanted[cells] += 1  # the screen leaves out what is hardly there, or not at all
     subject.equal(found, wanted, "self%, +-, self s, total%, total s")
     return None
@@ -51,10 +54,18 @@ def parts(subject):
     """What the terminal lists to choose from: (kind, number, name, share), but everything."""
     found = []
     for line in screens(subject, "", "5")[-1]:
-        row = re.match(r" *([0-9.]+) (\w+) +(\d*) (\S.*?) *$", line)
+        row = re.match(r" *([0-9.]+) +(\w+) +(\d*) (\S.*?) *$", line)
         if row and row[2] in ("process", "thread", "object", "label", "phase", "program", "rank"):
             found.append((row[2], row[3], row[4], row[1]))
     return found
+
+
+def same_shares(subject, found, wanted, what):
+    """Both with the most first; what is shown may end in rows of nothing."""
+    shown = found[:len(wanted)]
+    subject.equal(shown, [rounded(100 * share, text) for share, text in zip(wanted, shown)], what)
+    subject.equal([text for text in found[len(wanted):] if float(text)], [], f"{what}: more rows")
+    subject.equal([share for share in wanted[len(found):] if share >= 0.00005], [], f"{what}: rows that are not shown")
 
 
 @law("threads", "inlined", "lossy", "twins", "several", "waits")
@@ -67,10 +78,10 @@ def screen_parts_are_flat(subject):
         sums = collections.Counter()  # merged recordings may have a number twice
         for i, row in enumerate(subject.json("flat", f"--by-{kind}", "r.monarc")["rows"]):
             sums[(row["pid"], row[number]) if number else i] += row["self_share"]
-        wanted = sorted(f"{share * 100:.2f}" for share in sums.values() if share >= 0.00005)
-        found = sorted(share for of, _, _, share in shown if of == kind and float(share))
-        if len(wanted) > 1 or found:
-            subject.equal(found, wanted, f"shares by {kind}")
+        found = sorted((share for of, _, _, share in shown if of == kind), key=float, reverse=True)
+        wanted = sorted((share for share in sums.values() if share > 0), reverse=True)
+        if len(wanted) > 1 or any(map(float, found)):
+            same_shares(subject, found, wanted, f"shares by {kind}")
     return None
 
 
@@ -86,9 +97,9 @@ def screen_part_is_flat(subject):
     row = subject.random.choice(choices)
     kind, number, _, _ = shown[row]
     lines = screens(subject, "5", "^" + "v" * (row + 1) + "\\r", "1")[-1]
-    found = sorted(line.split()[0] for line in lines[2:] if re.match(r" *(?!0\.00)[0-9]+\.[0-9]+ ", line))
+    found = sorted((line.split()[0] for line in lines[2:] if re.match(r" *[0-9]+\.[0-9]+ ", line)), key=float, reverse=True)
     wanted = subject.json("flat", "--all", f"--{kind}", number, "r.monarc")["functions"]
-    subject.equal(found, sorted(f"{f['self_share'] * 100:.2f}" for f in wanted if f["self_share"] >= 0.00005), f"{kind} {number}")
+    same_shares(subject, found, sorted((f["self_share"] for f in wanted if f["self_share"] > 0), reverse=True), f"{kind} {number}")
     return None
 
 

@@ -77,6 +77,15 @@ async function checkParts(visit, name, parts) {
     ok(Number(visit.address().to) > Number(visit.address().from) && await visit.page.$(".part"), `${name}: dragging chooses a part`);
 }
 
+/* A hot function far below the others has an arrow, which says what it passes. */
+async function checkWay(visit, name, { from, to, through }) {
+    await visit.view({ view: "graph" });
+    await visit.page.waitForFunction(() => !document.querySelector("svg.graph[aria-busy]"));
+    const titles = await visit.page.$$eval("svg.graph title", all => all.map(title => title.textContent));
+    const way = titles.find(title => title.includes(` calls ${to}: `)) || "no arrow";
+    same([way.split(" ")[0], (/through (.*)/.exec(way) || ["", ""])[1].split(", ").length], [from, through], `${name}: the way to ${to}`);
+}
+
 /* All of the graph is in sight at first, with as many boxes as can be looked at; no label is over another or over a box. */
 async function checkFirstGraph(visit, name, flat) {
     await visit.view({ view: "graph" });
@@ -478,6 +487,21 @@ async function checkDeltas(visit, name, { file, cells, remark }) {
     same(visit.address().line, changed, `${name}: c goes to the line whose time differs`);
 }
 
+/* No digit of a side or of a change is behind the second one of the margin. */
+async function checkComparison(visit, name) {
+    await visit.view({ view: "comparison" });
+    const [rows] = await visit.rows("main table.rows"), behind = text => (/\.(\d*)/.exec(text) || ["", ""])[1].length;
+    const judged = rows.filter(row => digits(row["±"] || ""));
+    ok(judged.length > 0, `${name}: changes have margins`, JSON.stringify(rows[0]));
+    const isShare = rows.some(row => /%/.test(row.self));
+    for (const row of judged) {
+        const margin = digits(row["±"]).replace(/^[0.]+/, "").replace(".", "");
+        ok(margin.length <= 2 || isShare, `${name}: digits of the margin of ${row.function}`, row["±"]);
+        same(behind(digits(row["Δ self"])), behind(digits(row["±"])), `${name}: digits of the change of ${row.function}`);
+        ok(Math.abs(behind(digits(row.self)) - behind(digits(row["±"]))) <= 1, `${name}: digits of ${row.function}`, row.self);
+    }
+}
+
 /* Branches of a template: all instantiations as one, then each. */
 async function checkBranches(visit, name, { file, line, summed, each }) {
     await visit.view({ view: "source", file, line });
@@ -724,7 +748,7 @@ async function checkPage(browser, name, entry) {
     let visit = await new Visit(browser, entry).open();
     await visit.view({ view: "summary" });
     const views = await viewsOf(visit);
-    same(views.indexOf("coverage"), entry.cover ? 1 : -1, `${name}: coverage is beside the summary`);
+    same(views.indexOf("coverage"), entry.cover || views.includes("coverage") ? 1 : -1, `${name}: coverage is beside the summary`);
     await checkSummary(visit, name);
     for (const view of views) {
         await visit.view({ view });
@@ -744,6 +768,8 @@ async function checkPage(browser, name, entry) {
     }
     if (views.includes("graph") && entry.flat)
         await checkFirstGraph(visit, name, entry.flat);
+    if (entry.way)
+        await checkWay(visit, name, entry.way);
     if (views.includes("heatmap"))
         await checkHeatMap(visit, name, entry.flat);
     same(views.includes("ranks"), Boolean(entry.ranks), `${name}: ranks are there if there are any`);
@@ -763,6 +789,8 @@ async function checkPage(browser, name, entry) {
         await checkDetails(visit, name, entry.details);
     if (entry.deltas)
         await checkDeltas(visit, name, entry.deltas);
+    if (entry.deltas)
+        await checkComparison(visit, name);
     if (entry.judged)
         await checkVerdicts(visit, name, entry.judged);
     if (entry.branches)

@@ -83,7 +83,7 @@ def moved(folder):
     moved_program(folder, "new", "/* one\n * two */\n", "    x += 1;\n", 300)
     sides = ["new.program", "new.gmon", "--base", "old.program", "--base", "old.gmon"]
     return entry("moved.html", "--force", *sides, cwd=folder,
-                 deltas={"file": "p.c", "cells": {"4": "+65.91", "8": ""}, "remark": "% of the base's time was on lines"})
+                 deltas={"file": "p.c", "cells": {"4": "+65.9\u2007", "8": ""}, "remark": "% of the base's time was on lines"})
 
 
 def crowded(folder):
@@ -99,6 +99,25 @@ def crowded(folder):
     arcs = [(at[a] + 4, at[b], 1 + i) for i, a in enumerate(names) for b in names[i + 1:]]
     Path(folder, "c.gmon").write_bytes(gmon([(low, low + 2 * len(bins), bins)], arcs))
     return entry("c.html", "--force", "c", "c.gmon", cwd=folder, **profile_json("--force", "c", "c.gmon", cwd=folder))
+
+
+def far_below(folder):
+    """A hot function ten calls below main(), past functions that are smaller than all that the graph shows at first."""
+    folder.mkdir()
+    large = [[f"large{chain}{i}" for i in range(6)] for chain in range(4)]
+    names = ["main", "leaf", "hot", *sum(large, []), *(f"way{i}" for i in range(9))]
+    stacks = [(["main", *chain[:1 + i]], 50) for chain in large for i in range(6)]
+    stacks += [(["main", *chain, "leaf"], 100) for chain in large] + [(["main", *names[-9:], "hot"], 120)]
+    run = Run("deep")
+    program = run.object(FILE, "/bin/deep", b"\7" * 20, bits=4)
+    run.symbols = [(program, 4096 * (i + 1), 4096, name) for i, name in enumerate(names)]
+    run.process(100, 1, program, "deep")
+    run.thread(0, 100, "deep")
+    for stack, samples in stacks:
+        run.sample([(program, 4096 * (names.index(f) + 1) + 16) for f in stack], samples)
+    run.write(folder / "deep")
+    return entry("deep.html", "--force", "deep", cwd=folder, flat=monarc_json("flat", "--all", "--force", "deep", cwd=folder),
+                 way={"from": "main", "to": "hot", "through": 9})
 
 
 def parallel_job(folder):
@@ -297,6 +316,7 @@ PAGES = [
     ("a held lock", held_lock, "cc", True),
     ("a slower function", slower, "cc", True),
     ("crowded", crowded, "cc", True),
+    ("far below", far_below, "cc", True),
     ("a parallel job", parallel_job, "cc", True),
     ("a long source", long_source, "cc", True),
     ("templates", templates, "c++", True),

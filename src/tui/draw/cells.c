@@ -10,6 +10,9 @@
  * caller counts columns. */
 #include "tui/draw/draw.h"
 
+#include "output/out.h"
+
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -244,10 +247,40 @@ size_t draw_time_width(const struct summary *s)
     return (size_t)text_digits((uint64_t)most) + 1 + (size_t)draw_decimals(s);
 }
 
-void draw_time(const struct summary *s, double samples, char *into, size_t size)
+/* What text_known() and its like write, as a text. */
+static void known_take(struct out *o, char *into, size_t size)
 {
-    snprintf(into, size, "%.*f", draw_decimals(s),
-             s->rate > 0 ? summary_time(s, samples) : samples);
+    size_t len = o->len < size ? o->len : size - 1;
+    memcpy(into, o->at, len);
+    into[len] = 0;
+    out_deinit(o);
+}
+
+void draw_time(const struct summary *s, double samples, double error, char *into, size_t size)
+{
+    bool has_rate = s->rate > 0;
+    error *= s->samples;
+    struct out o;
+    out_init(&o, -1);
+    text_known(&o, has_rate ? summary_time(s, samples) : samples,
+               has_rate ? summary_time(s, error) : error, 0, draw_decimals(s));
+    known_take(&o, into, size);
+}
+
+void draw_share(double share, double error, char *into, size_t size)
+{
+    struct out o;
+    out_init(&o, -1);
+    text_known_share(&o, share, error, 0, 2);
+    known_take(&o, into, size);
+}
+
+void draw_share_change(double change, double error, char mark, char *into, size_t size)
+{
+    struct out o;
+    out_init(&o, -1);
+    text_known_change(&o, 100 * change, fmin(100 * error, 3.5), 0, 2, (char[]){mark, 0});
+    known_take(&o, into, size);
 }
 
 void draw_time_head(const struct summary *s, const char *what, char *into, size_t size)

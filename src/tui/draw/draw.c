@@ -29,9 +29,11 @@ static void put_row(struct span *at, const struct tui *t, const struct part *p)
 {
     static const char *const PARTS[] = {"everything", "program", "process", "thread", "object"};
     const struct summary *s = &t->whole->session.summary;
+    char share[32];
     uint8_t style = at->style;
     at->style = draw_heat(style, p->kind == PART_ALL ? 0 : summary_share(s, p->samples));
-    span_printf(at, "%6.2f ", 100 * summary_share(s, p->samples));
+    draw_share(summary_share(s, p->samples), summary_error(s, p->samples), share, sizeof share);
+    span_printf(at, "%6s ", share);
     at->style = style;
     span_printf(at, "%-8s ", p->kind == PART_ALL ? "" : PARTS[p->kind]);
     if (p->kind == PART_PROCESS)
@@ -102,7 +104,7 @@ static void draw_amounts(struct span *at, const struct tui *t)
     const struct summary *s = t->now ? &t->now->session.summary : NULL;
     char time[32];
     if (s && s->has_samples) {
-        draw_time(s, s->samples, time, sizeof time);
+        draw_time(s, s->samples, 0, time, sizeof time);
         bool is_whole = s->samples == floor(s->samples);
         span_printf(at, "  %.*f samples", is_whole ? 0 : 2, s->samples);
         if (s->rate > 0)

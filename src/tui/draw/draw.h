@@ -153,8 +153,12 @@ uint8_t draw_heat(uint8_t style, double share);
 /* Columns of times: digits of the largest. */
 size_t draw_time_width(const struct summary *s);
 
-/* Samples in the unit of the dimension, or as samples where that is not known. */
-void draw_time(const struct summary *s, double samples, char *into, size_t size);
+/* Figures without the digits that their errors make unsure, as reports print them, with blanks for
+ * those. Samples in the unit of the dimension, or as samples where that is not known; shares in
+ * percent. Errors are shares of all samples; 0: all digits are known. */
+void draw_time(const struct summary *s, double samples, double error, char *into, size_t size);
+void draw_share(double share, double error, char *into, size_t size);
+void draw_share_change(double change, double error, char mark, char *into, size_t size);
 
 /* The head of a column of times. */
 void draw_time_head(const struct summary *s, const char *what, char *into, size_t size);

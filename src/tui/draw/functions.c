@@ -16,6 +16,7 @@
 #include "tui/draw/draw.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -167,12 +168,12 @@ uint32_t draw_functions_columns(const struct tui *t)
 
 /* In percent, blank where it is not known. Only the share of self time is coloured by its heat. */
 static void functions_put_share(const struct function_layout *l, int which, struct span *at,
-                                double share, bool is_known, const char *format)
+                                double share, double error, bool is_known)
 {
     char text[32] = "";
     uint8_t style = at->style;
     if (is_known)
-        snprintf(text, sizeof text, format, 100 * share);
+        draw_share(share, error, text, sizeof text);
     if (which == FUNCTION_SELF_SHARE)
         at->style = draw_heat(style, share);
     columns_put(&l->columns, which, at, text);
@@ -180,12 +181,19 @@ static void functions_put_share(const struct function_layout *l, int which, stru
 }
 
 static void functions_put_time(const struct function_layout *l, int which, struct span *at,
-                               double samples, bool is_known)
+                               double samples, double error, bool is_known)
 {
     char text[32] = "";
     if (is_known)
-        draw_time(l->summary, samples, text, sizeof text);
+        draw_time(l->summary, samples, error, text, sizeof text);
     columns_put(&l->columns, which, at, text);
+}
+
+/* Half the interval of what a function took with callees. */
+static double total_error(const struct summary *s, const struct flat_row *f)
+{
+    return s->stacks ? interval_half(summary_total_interval(s, f->function, f->total))
+                     : summary_error(s, f->total);
 }
 
 /* Figures first, then how the row stands to the base, the name, and the object in parentheses. The
@@ -199,20 +207,26 @@ static void functions_put_row(const struct function_layout *l, struct span *at,
     double share = l->summary ? function_row_share(t, r) : 0;
     uint8_t style = at->style;
     if (l->summary) {
-        functions_put_share(l, FUNCTION_SELF_SHARE, at, share, f, "%.2f");
-        functions_put_share(l, FUNCTION_MARGIN, at, f ? interval_half(f->interval) : 0, f, "%.2f");
-        functions_put_share(l, FUNCTION_OLD_SHARE, at, c ? c->self.old : 0,
-                            c && c->old != NO_FUNCTION, "%.2f");
+        double half = f ? interval_half(f->interval) : 0;
+        double total_half = f ? total_error(l->summary, f) : 0;
+        double margin = c ? fmax(c->self.margin, 0) : 0;
+        functions_put_share(l, FUNCTION_SELF_SHARE, at, share, half, f);
+        functions_put_share(l, FUNCTION_MARGIN, at, half, half, f);
+        functions_put_share(l, FUNCTION_OLD_SHARE, at, c ? c->self.old : 0, M_SQRT1_2 * margin,
+                            c && c->old != NO_FUNCTION);
         /* A star marks what chance does not explain. */
         bool is_meant = function_row_is_meant(l->table, r);
+        char change[32] = "";
+        if (c)
+            draw_share_change(function_row_change(r), margin, is_meant ? '*' : ' ', change,
+                              sizeof change);
         at->style |= is_meant ? STYLE_BOLD : 0;
-        functions_put_share(l, FUNCTION_CHANGE, at, function_row_change(r), c,
-                            is_meant ? "%+.2f*" : "%+.2f ");
+        columns_put(&l->columns, FUNCTION_CHANGE, at, change);
         at->style = style;
-        functions_put_time(l, FUNCTION_SELF, at, f ? f->self : 0, f);
+        functions_put_time(l, FUNCTION_SELF, at, f ? f->self : 0, half, f);
         functions_put_share(l, FUNCTION_TOTAL_SHARE, at,
-                            f ? summary_share(l->summary, f->total) : 0, f, "%.2f");
-        functions_put_time(l, FUNCTION_TOTAL, at, f ? f->total : 0, f);
+                            f ? summary_share(l->summary, f->total) : 0, total_half, f);
+        functions_put_time(l, FUNCTION_TOTAL, at, f ? f->total : 0, total_half, f);
         columns_put_count(&l->columns, FUNCTION_CALLS, at, f && f->calls, f ? f->calls : 0);
     }
     /* What never ran is 0 in bold; `?` where the count was damaged or is not known. */
@@ -342,9 +356,10 @@ static void put_middle(const struct call_layout *l, struct span *at, const struc
     char share[16], self[32], children[32], calls[64];
     const char *texts[5] = {0};
     double part = summary_share(l->summary, e->self + e->children);
-    snprintf(share, sizeof share, "%.2f", 100 * part);
-    draw_time(l->summary, e->self, self, sizeof self);
-    draw_time(l->summary, e->children, children, sizeof children);
+    double half = summary_error(l->summary, e->self + e->children);
+    draw_share(part, half, share, sizeof share);
+    draw_time(l->summary, e->self, summary_error(l->summary, e->self), self, sizeof self);
+    draw_time(l->summary, e->children, half, children, sizeof children);
     snprintf(calls, sizeof calls, "%" PRIu64, e->calls);
     texts[CALL_TOTAL_SHARE] = share;
     texts[CALL_SELF] = self;
@@ -379,9 +394,10 @@ void draw_calls(struct surface *s, const struct tui *t)
             const char *texts[5] = {0};
             double part = summary_share(l.summary, line->self + line->children);
             if (line->kind != LINE_INTERNAL) {
-                snprintf(share, sizeof share, "%.2f", 100 * part);
-                draw_time(l.summary, line->self, self, sizeof self);
-                draw_time(l.summary, line->children, children, sizeof children);
+                double half = summary_error(l.summary, line->self + line->children);
+                draw_share(part, half, share, sizeof share);
+                draw_time(l.summary, line->self, half, self, sizeof self);
+                draw_time(l.summary, line->children, half, children, sizeof children);
                 texts[CALL_TOTAL_SHARE] = share;
                 texts[CALL_SELF] = self;
                 texts[CALL_CHILDREN] = children;

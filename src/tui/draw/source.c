@@ -13,6 +13,7 @@
 #include "tui/draw/draw.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,9 +95,10 @@ void draw_files(struct surface *s, const struct tui *t)
         uint8_t style = at.style;
         if (l.columns.place[FILE_SELF_SHARE]) {
             char text[32] = "";
-            double share = summary_share(&t->now->session.summary, source->self);
+            const struct summary *summary = &t->now->session.summary;
+            double share = summary_share(summary, source->self);
             if (source->first_listed != UINT32_MAX)
-                snprintf(text, sizeof text, "%.2f", 100 * share);
+                draw_share(share, summary_error(summary, source->self), text, sizeof text);
             at.style = draw_heat(style, share);
             columns_put(&l.columns, FILE_SELF_SHARE, &at, text);
             at.style = style;
@@ -251,7 +253,7 @@ void draw_source(struct surface *s, const struct tui *t)
         char self[32] = "", base[32] = "", change[32] = "";
         if (l.summary && f->self > 0) {
             double share = summary_share(l.summary, f->self);
-            snprintf(self, sizeof self, "%.2f", 100 * share);
+            draw_share(share, summary_error(l.summary, f->self), self, sizeof self);
             at.style = draw_heat(style, share);
         }
         columns_put(&l.columns, SOURCE_SHARE, &at, self);
@@ -259,9 +261,11 @@ void draw_source(struct surface *s, const struct tui *t)
         bool is_any = f->has_base && (f->self > 0 || f->base > 0);
         if (is_any) {
             double share = summary_share(l.summary, f->self);
-            snprintf(base, sizeof base, "%.2f", 100 * f->base);
-            snprintf(change, sizeof change, "%+.2f%c", 100 * (share - f->base),
-                     f->is_meant ? '*' : ' ');
+            /* The base is taken for as sure as this profile. */
+            double then = f->base * l.summary->samples, half = summary_error(l.summary, then);
+            draw_share(f->base, half, base, sizeof base);
+            draw_share_change(share - f->base, hypot(half, summary_error(l.summary, f->self)),
+                              f->is_meant ? '*' : ' ', change, sizeof change);
         }
         columns_put(&l.columns, SOURCE_OLD_SHARE, &at, base);
         at.style |= f->is_meant ? STYLE_BOLD : 0;
@@ -302,9 +306,10 @@ void draw_line(struct surface *s, const struct tui *t)
              * line. */
             char text[32] = "";
             uint8_t style = at.style;
-            double share = d->self > 0 ? summary_share(&t->now->session.summary, d->self) : 0;
+            const struct summary *summary = &t->now->session.summary;
+            double share = d->self > 0 ? summary_share(summary, d->self) : 0;
             if (share > 0)
-                snprintf(text, sizeof text, "%.2f", 100 * share);
+                draw_share(share, summary_error(summary, d->self), text, sizeof text);
             at.style = draw_heat(style, share);
             span_right(&at, text, 6);
             at.style = style;
