@@ -856,6 +856,27 @@ class WhatIf(Job):
             low, high = self.what_if("fact=2x")[1]
             self.assertEqual((low < 0.65, high > 0.98), (is_open, True), (cpu, low, high))
 
+    def test_a_thread_that_lacked_a_cpu_under_ptrace(self):
+        """No switch is reported then, but samples say it: that is no wait whose end is unknown."""
+        self.samples = []
+        self.job.facts["method"] = 3
+        one, two = self.process(7, 1, 0, 1000), self.process(8, 7, 100, 900)
+        self.waits(one, 100, 900, WAIT4)
+        for slice in (*range(10), *range(90, 100)):
+            self.samples.append((slice, one, FACT, 10))
+        for slice in range(10, 90):
+            if slice % 4 == 0:
+                self.samples.append((slice, two, WORK, 10))
+            else:
+                self.job.sample([(self.demo, MAIN), (self.wait, READY)], 10, thread=two, slice=slice)
+        steps, report = self.path()
+        self.assertEqual([step[0] for step in steps], [7, 8, 7])
+        path = report["path"]
+        self.assertAlmostEqual(path["ready_time"], 0.6, delta=0.02)
+        self.assertLess(path["unknown_time"], 0.01)
+        low, high = self.what_if("work=2x")[1]
+        self.assertTrue(low <= 0.9 <= high, (low, high))     # as long without a CPU, or half of that
+
     def test_a_thread_whose_end_nobody_reported(self):
         """The kernel reports no wakes by threads that end. On a busy machine who joined one gets a CPU much later."""
         for late, cause in (4, "ended"), (100, "guessed"):

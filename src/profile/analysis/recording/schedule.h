@@ -68,6 +68,7 @@ struct schedule_point {
     bool is_inside;  /* only threads of the process can have done that */
     double cpu_ns;   /* of that stretch, by samples */
     double saved_ns; /* of these, by schedule_save() */
+    double lack_ns;  /* of a stretch that runs: ready to, without a CPU, as samples say */
     double off_ns;   /* of a stretch that runs: off a CPU, in waits that were not kept */
 };
 
@@ -90,6 +91,7 @@ struct schedule_row {
     double cpu_ns, saved_ns;
     double ran_ns;           /* it was on a CPU, by its switches; else as samples say */
     double spun_ns;          /* by samples, it spun: no part of cpu_ns */
+    double lack_ns;          /* by samples, it was ready to: where switches were not reported */
     double room_ns, path_ns; /* of it the thread ran; of that, on the critical path */
 };
 
@@ -136,7 +138,8 @@ struct schedule_step {
     uint64_t from_ns, to_ns;
     uint8_t why; /* how the path came here from the step before; UNKNOWN: it was there */
     double cpu_ns, ready_ns, waits_ns, rest_ns; /* sums of it; rest: running, but no CPU time */
-    double off_ns; /* of rest_ns, in waits that were not kept: moved to waits_ns */
+    double lack_ns, off_ns; /* of rest_ns: without a CPU, moved to ready_ns; in waits that were not
+                               kept, moved to waits_ns */
     uint8_t open;  /* it is such a wait, whose end may be any thread's work: enum schedule_ending */
     uint32_t node; /* where it waited longest; RECORDING_NONE: nowhere */
     uint64_t longest_ns;

@@ -71,14 +71,15 @@ void schedule_make_rows(struct schedule *s, struct arena *a)
     bool *spins = ARENA_NEW(a, bool, r->nodes.len + 1);
     for (uint32_t i = 1; i < r->nodes.len; i++)
         spins[i] = schedule_spins_for(s, i) != WAIT_OTHER;
+    bool has_turns = s->has_waits && r->turns.len, has_lacks = s->has_waits && !r->turns.len;
     s->row_of = ARENA_NEW(a, uint32_t, r->samples.len + 1);
     for (uint32_t i = 0; i < r->samples.len; i++) {
         const struct recording_sample *sample = &r->samples.at[i];
+        bool is_lack = has_lacks && schedule_wait_kind(r, sample->node) == WAIT_NO_CPU;
         s->row_of[i] = SCHEDULE_NONE;
-        if (sample->event == s->event && !recording_is_wait(r, sample->node))
+        if (sample->event == s->event && (is_lack || !recording_is_wait(r, sample->node)))
             vec_push(&placed, (struct placed_sample){sample->thread, sample->slice, i});
     }
-    bool has_turns = s->has_waits && r->turns.len;
     for (uint32_t i = 0; i < r->turns.len && has_turns; i++)
         vec_push(&placed, (struct placed_sample){r->turns.at[i].thread, r->turns.at[i].slice,
                                                  (uint32_t)r->samples.len + i});
@@ -95,6 +96,10 @@ void schedule_make_rows(struct schedule *s, struct arena *a)
             continue;
         }
         double weight = (double)r->samples.at[p->sample].weight;
+        if (recording_is_wait(r, r->samples.at[p->sample].node)) {
+            row->lack_ns += weight;
+            continue;
+        }
         bool is_spin = spins[r->samples.at[p->sample].node];
         *(is_spin ? &row->spun_ns : &row->cpu_ns) += weight;
         row->ran_ns += has_turns ? 0 : weight;
@@ -142,9 +147,12 @@ static void row_path(struct schedule_row *row, double ns, void *context)
 static void row_cpu(struct schedule_row *row, double ns, void *context)
 {
     struct schedule_point *p = context;
+    double ran = fmax(0, row->ran_ns - row->spun_ns);
+    double lack = fmin(row->lack_ns, fmax(0, row->room_ns - ran));
     p->cpu_ns += row->cpu_ns * ns / row->room_ns;
     p->saved_ns += row->saved_ns * ns / row->room_ns;
-    p->off_ns -= fmax(0, row->ran_ns - row->spun_ns) * ns / row->room_ns;
+    p->lack_ns += lack * ns / row->room_ns;
+    p->off_ns -= (ran + lack) * ns / row->room_ns;
 }
 
 /* What a thread that runs was off a CPU: in waits too short to be kept, or that were lost. Of each
@@ -196,7 +204,8 @@ void schedule_save(struct schedule *s, const double *saved)
             s->rows[s->row_of[i]].saved_ns +=
                 (double)r->samples.at[i].weight * saved[r->samples.at[i].node];
     for (uint32_t i = 0; i < s->points_len; i++)
-        s->points[i].cpu_ns = s->points[i].saved_ns = s->points[i].off_ns = 0;
+        s->points[i].cpu_ns = s->points[i].saved_ns = s->points[i].lack_ns = s->points[i].off_ns =
+            0;
     points_each(s, row_room, false);
     points_each(s, row_cpu, true);
     for (uint32_t i = 0; i < s->points_len && saved; i++) {
@@ -539,6 +548,7 @@ static void path_put(struct schedule *s, struct schedule_path *p, step_list *ste
     } else {
         step->cpu_ns += at->cpu_ns;
         step->rest_ns += ns - at->cpu_ns;
+        step->lack_ns += at->lack_ns;
         step->off_ns += at->off_ns;
         rows_each(s, at->thread, from_ns, to_ns, row_path, NULL);
     }
@@ -568,12 +578,14 @@ static void path_sum(const struct schedule *s, struct schedule_path *p)
                        : step->open == SCHEDULE_BY_UNKNOWN ? p->unknown_ns
                        : step->open == SCHEDULE_BY_STOPPED ? p->stopped_ns
                                                            : p->on_path_ns;
-        double off_ns = fmin(step->off_ns, fmax(0, step->rest_ns));
+        double lack_ns = fmin(step->lack_ns, fmax(0, step->rest_ns));
+        double off_ns = fmin(step->off_ns, fmax(0, step->rest_ns - lack_ns));
         sums[step->thread] += (double)(step->to_ns - step->from_ns) - off_ns;
         p->unknown_ns[step->thread] += off_ns;
         p->ended_ns[SCHEDULE_BY_UNKNOWN] += off_ns;
         p->steps[i].waits_ns += off_ns;
-        p->steps[i].rest_ns -= off_ns;
+        p->steps[i].ready_ns += lack_ns;
+        p->steps[i].rest_ns -= lack_ns + off_ns;
         if (step->rest_ns < 0) { /* samples weigh more than the time that they are of, by chance */
             p->steps[i].cpu_ns = fmax(0, step->cpu_ns + step->rest_ns);
             p->steps[i].rest_ns = 0;
