@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@ enum { NOMINAL = 1000000, INHERITED = 5, OTHER = 6, LIVED = 8 };
 struct bench {
     struct perf_source source;
     struct perf_record record;
-    bool is_own;
+    enum clock_kind kind;
     uint32_t cpu; /* where we stay */
 };
 
@@ -83,6 +84,7 @@ static void end(struct bench *b)
     vec_free(&s->events);
     vec_free(&s->rings);
     vec_free(&s->threads);
+    inherited_clocks_deinit(&s->inherited);
     map_deinit(&s->thread_of);
 }
 
@@ -93,13 +95,13 @@ static bool admits(struct bench *b, uint64_t id, uint64_t stream, uint64_t time)
     b->record.stream = stream;
     b->record.time = time;
     return redrawn_clocks_admit(&b->source, &b->record, perf_thread(&b->source, b->record.tid),
-                                &b->is_own);
+                                &b->kind);
 }
 
 static struct redrawn_clock *get_clock(struct bench *b)
 {
     for (int i = 0; i < 2 * LIVED && !b->source.redrawn.clocks.len; i++)
-        assert_true(admits(b, INHERITED, INHERITED, 1) && !b->is_own);
+        assert_true(admits(b, INHERITED, INHERITED, 1) && b->kind == CLOCK_INHERITED);
     return b->source.redrawn.clocks.len ? &b->source.redrawn.clocks.at[0] : NULL;
 }
 
@@ -120,18 +122,18 @@ CASE(a_thread_that_lives_gets_a_clock)
     assert_true(c->open == 1 && clock->fd >= 0 && clock->tid == (uint32_t)getpid());
     assert_in_range(clock->period, NOMINAL / 4, NOMINAL * 7 / 4);
     /* Of those before, what they said until then; of another CPU's, everything. */
-    assert_true(admits(&b, INHERITED, INHERITED, clock->from_ns - 1) && !b.is_own);
+    assert_true(admits(&b, INHERITED, INHERITED, clock->from_ns - 1) && b.kind == CLOCK_INHERITED);
     assert_false(admits(&b, INHERITED, INHERITED, clock->from_ns));
     perf_thread(&b.source, b.record.tid)->refused_ticks = 1000; /* that one stays as it is */
     b.record.cpu++;
-    assert_true(admits(&b, OTHER, OTHER, clock->from_ns) && !b.is_own);
+    assert_true(admits(&b, OTHER, OTHER, clock->from_ns) && b.kind == CLOCK_INHERITED);
     b.record.cpu--;
-    assert_true(admits(&b, clock->id, clock->id, clock->from_ns + 1) && b.is_own);
+    assert_true(admits(&b, clock->id, clock->id, clock->from_ns + 1) && b.kind == CLOCK_OWN);
     /* Copies of it in a child. */
     b.record.tid++;
     perf_thread(&b.source, b.record.tid)->refused_ticks = 1000;
     assert_false(admits(&b, clock->id, OTHER + 1, clock->from_ns + 1));
-    assert_true(admits(&b, INHERITED, INHERITED, clock->from_ns + 1) && !b.is_own);
+    assert_true(admits(&b, INHERITED, INHERITED, clock->from_ns + 1) && b.kind == CLOCK_INHERITED);
     b.record.tid--;
     assert_int_equal(c->clocks.len, 1);
     /* It really ticks. */
@@ -178,7 +180,7 @@ static bool is_believed_after(struct bench *b, const struct redrawn_clock *clock
     for (uint32_t i = 0; i < samples; i++) {
         if (admits(b, clock->id, clock->id, time))
             return true;
-        assert_true(admits(b, INHERITED, INHERITED, time) && !b->is_own);
+        assert_true(admits(b, INHERITED, INHERITED, time) && b->kind == CLOCK_INHERITED);
     }
     return false;
 }
@@ -196,14 +198,14 @@ CASE(clocks_that_may_have_been_taken_along_count_no_more)
     assert_non_null(clock);
     uint64_t now = clock->from_ns + 1;
     redrawn_clocks_doubt(&b.source, b.record.tid + 1); /* somebody else's matter */
-    assert_true(admits(&b, clock->id, clock->id, now) && b.is_own);
+    assert_true(admits(&b, clock->id, clock->id, now) && b.kind == CLOCK_OWN);
     assert_false(admits(&b, INHERITED, INHERITED, now));
     redrawn_clocks_doubt(&b.source, b.record.tid);
     assert_false(is_believed_after(&b, clock, UNSURE, now));
     assert_false(admits(&b, clock->id, clock->id, now + 5)); /* what begins here counts */
     assert_true(admits(&b, INHERITED, INHERITED, now + 4));
     assert_false(admits(&b, INHERITED, INHERITED, now + 5));
-    assert_true(admits(&b, clock->id, clock->id, now + 6) && b.is_own);
+    assert_true(admits(&b, clock->id, clock->id, now + 6) && b.kind == CLOCK_OWN);
     /* A copy of it in this thread: the clock is with another. */
     assert_false(admits(&b, clock->id, OTHER + 1, now + 7));
     assert_false(is_believed_after(&b, clock, UNSURE, now + 7));
@@ -218,6 +220,121 @@ CASE(clocks_that_may_have_been_taken_along_count_no_more)
     assert_false(admits(&b, clock->id, clock->id, now + 9));
     b.record.tid--;
     assert_false(is_believed_after(&b, clock, UNSURE, now + 9));
+    end(&b);
+}
+
+/* What the inherited clock of the bench has counted, a moment later. */
+static bool inherited_counts(const struct bench *b)
+{
+    uint64_t before[2], after[2];
+    int fd = b->source.events.at[0].fd;
+    assert_true(read(fd, before, sizeof before) > 0);
+    for (uint64_t end = run_ns() + NOMINAL; run_ns() < end;)
+        ;
+    assert_true(read(fd, after, sizeof after) > 0);
+    return after[0] > before[0];
+}
+
+static void all_have_their_own(struct bench *b)
+{
+    struct perf_source *s = &b->source;
+    s->has_redrawn = true;
+    ioctl(s->events.at[0].fd, PERF_EVENT_IOC_ENABLE, 0);
+    assert_non_null(get_clock(b));
+    inherited_clocks_begin(s, b->record.pid, b->record.tid);
+}
+
+CASE(inherited_clocks_are_off_while_all_threads_have_their_own)
+{
+    enum { LATE = 40 * NOMINAL };
+    struct bench b;
+    struct perf_source *s = &b.source;
+    const struct perf_event_header fork = {.type = PERF_RECORD_FORK};
+    (void)state;
+    if (!begin(&b)) {
+        end(&b);
+        SKIPPED("perf events are refused");
+    }
+    all_have_their_own(&b);
+    assert_true(inherited_counts(&b));
+    struct inherited_clocks *c = &s->inherited;
+    inherited_clocks_check(s, UINT64_C(1) << 40);
+    assert_true(c->is_off && !inherited_counts(&b));
+    /* From then on its own count, and copies, wherever they are. */
+    uint64_t id = s->redrawn.clocks.at[0].id;
+    assert_true(admits(&b, INHERITED, INHERITED, 1) && b.kind == CLOCK_INHERITED);
+    assert_false(admits(&b, INHERITED, INHERITED, c->off_ns));
+    assert_true(admits(&b, id, id, c->off_ns) && b.kind == CLOCK_OWN);
+    b.record.tid++;
+    assert_true(admits(&b, id, OTHER + 1, c->off_ns) && b.kind == CLOCK_COPY);
+    assert_true(admits(&b, id, id, c->off_ns));
+    b.record.tid--;
+    /* A thread begins. They are on at once, and count after a while; clocks stay open until then.
+     */
+    inherited_clocks_update(s, c->off_ns + 1);
+    assert_true(c->is_off);
+    inherited_clocks_read(c, &fork);
+    inherited_clocks_update(s, c->off_ns + 2);
+    assert_true(!c->is_off && inherited_counts(&b));
+    inherited_clocks_take(c);
+    assert_false(admits(&b, INHERITED, INHERITED, c->switched_ns + LATE));
+    assert_true(admits(&b, id, OTHER + 1, c->switched_ns + LATE));
+    redrawn_clocks_end(s, b.record.tid);
+    assert_int_equal(c->to_close.len, 1);
+    inherited_clocks_check(s, UINT64_C(2) << 40);
+    assert_int_equal(c->to_close.len, 1);
+    inherited_clocks_update(s, c->switched_ns + LATE);
+    inherited_clocks_take(c);
+    assert_true(admits(&b, id, OTHER + 1, c->on_ns - 1));
+    assert_false(admits(&b, id, OTHER + 1, c->on_ns));
+    assert_true(admits(&b, INHERITED, INHERITED, c->on_ns));
+    inherited_clocks_check(s, UINT64_C(2) << 40); /* what was recorded before is not all there */
+    assert_int_equal(c->to_close.len, 1);
+    s->until_ns = c->on_ns;
+    inherited_clocks_check(s, UINT64_C(2) << 40);
+    assert_true(c->to_close.len == 0 && !c->is_off);
+    end(&b);
+}
+
+CASE(inherited_clocks_stay_on_where_one_is_needed)
+{
+    struct bench b;
+    struct perf_source *s = &b.source;
+    struct inherited_clocks *c = &s->inherited;
+    const struct perf_event_header lost = {.type = PERF_RECORD_LOST};
+    (void)state;
+    if (!begin(&b)) {
+        end(&b);
+        SKIPPED("perf events are refused");
+    }
+    all_have_their_own(&b);
+    c->begun_ns = UINT64_C(1) << 40; /* a thread has just begun */
+    inherited_clocks_check(s, UINT64_C(1) << 40);
+    c->begun_read++; /* or will be known to have */
+    inherited_clocks_check(s, UINT64_C(2) << 40);
+    c->begun++;
+    inherited_clocks_begin(s, b.record.pid, b.record.tid + 1);
+    inherited_clocks_check(s, UINT64_C(3) << 40);
+    inherited_clocks_end(s, b.record.tid + 1);
+    assert_int_equal(c->living.len, 1);
+    s->options.is_attached = true;
+    inherited_clocks_check(s, UINT64_C(4) << 40);
+    s->options.is_attached = false;
+    assert_false(c->is_off);
+    assert_int_equal(s->redrawn.clocks.len, 1);
+    /* One that something may have inherited is replaced. */
+    redrawn_clocks_doubt(s, b.record.tid);
+    s->redrawn.clocks.at[0].from_ns = 1; /* believed again */
+    inherited_clocks_check(s, UINT64_C(5) << 40);
+    assert_true(c->is_off && s->redrawn.clocks.len == 2 && s->redrawn.open == 1);
+    /* Records are lost: on for good. */
+    inherited_clocks_read(c, &lost);
+    inherited_clocks_update(s, c->off_ns + 1);
+    inherited_clocks_update(s, c->switched_ns + 40 * NOMINAL);
+    inherited_clocks_take(c);
+    s->until_ns = c->on_ns;
+    inherited_clocks_check(s, UINT64_C(6) << 40);
+    assert_false(c->is_off);
     end(&b);
 }
 

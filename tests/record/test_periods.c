@@ -50,6 +50,47 @@ CASE(each_moment_counts_once_on_average)
     }
 }
 
+/* The period of a redrawn clock at some moment, if each lasts for as many samples. */
+static uint64_t in_force(struct redrawn_clocks *c)
+{
+    for (uint64_t end = 0, until = (uint64_t)(50000 + rand() % 50000) * NOMINAL / 1000;;) {
+        uint64_t period = redrawn_clocks_draw(c);
+        end += 4 * period;
+        if (end > until)
+            return period;
+    }
+}
+
+/* A redrawn clock's period, as it is when a thread inherits a copy. */
+CASE(each_moment_of_a_copy_counts_once_on_average)
+{
+    static const double ages[][2] = {{0, 0.75},  {0.75, 0.9}, {0.9, 1.4},
+                                     {1.4, 1.6}, {1.6, 5},    {7, 20}};
+    (void)state;
+    for (size_t i = 0; i < sizeof ages / sizeof *ages; i++) {
+        struct periods p;
+        struct redrawn_clocks c;
+        double sum = 0;
+        periods_init(&p, NOMINAL, 1);
+        redrawn_clocks_init(&c, NOMINAL);
+        c.random = 4711 + i;
+        for (uint64_t clock = 1; clock <= CLOCKS; clock++) {
+            uint64_t period = in_force(&c), to = (uint64_t)(ages[i][1] * NOMINAL);
+            bool is_first_period;
+            for (uint64_t age = period; age <= to; age += period) {
+                uint64_t weight = periods_weigh_copy(&p, clock, period, &is_first_period);
+                sum += (double)age > ages[i][0] * NOMINAL ? (double)weight : 0;
+            }
+        }
+        double share = sum / ((ages[i][1] - ages[i][0]) * NOMINAL * CLOCKS);
+        if (fabs(share - 1) > 0.02)
+            fail_msg("ages of %.2f to %.2f ms weigh %.4f of what they are", ages[i][0], ages[i][1],
+                     share);
+        periods_deinit(&p);
+        redrawn_clocks_deinit(&c);
+    }
+}
+
 /* A clock that keeps its period for long has no rhythm in common with others: the share of a
  * quarter of each millisecond, over many clocks, is a quarter; with the nominal period it is all
  * or nothing. Its scatter is that of as many samples drawn at random. */

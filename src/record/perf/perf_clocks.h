@@ -59,6 +59,10 @@ uint64_t periods_draw_next(struct periods *p);
 /* A thread has begun: should many be too short for any sample, the next are drawn shorter. */
 void periods_begun(struct periods *p);
 
+/* The same for a copy of a redrawn clock, which has the period that that had at the moment. */
+uint64_t periods_weigh_copy(struct periods *p, uint64_t clock, uint64_t period,
+                            bool *is_first_period);
+
 /* The weight of the next sample of a clock. Clocks are numbered as they are made, all their lives;
  * one that is given another period begins anew. 0: the sample is to be left out. *is_first_period:
  * the weight is right on average only. */
@@ -77,6 +81,7 @@ struct redrawn_clock {
     int fd;       /* -1: not open */
     bool is_over; /* the thread is, or its program */
     uint32_t pid, tid, cpu;
+    bool has_copies;          /* something may have inherited it */
     uint64_t id, from_ns;     /* since when it counts; UINT64_MAX: not for now */
     struct proc_thread files; /* of the thread; and what they said */
     struct proc_times times;
@@ -97,6 +102,40 @@ struct redrawn_clocks {
     size_t checked;              /* clocks up to this one, this time */
     uint64_t checked_ns;
 };
+
+/* Whether inherited clocks are off: inherited_clocks.c. */
+struct inherited_owner {
+    uint32_t pid, tid;
+};
+
+struct inherited_clocks {
+    /* With the reader's lock held: */
+    bool is_off, is_wanted; /* on again, for another reason than a new thread */
+    bool is_unsure;         /* records of new threads were lost */
+    uint32_t begun_read;    /* threads, as far as the reader knows */
+    uint32_t begun_then;    /* when they were switched off */
+    uint64_t switched_ns;   /* on, for the first time */
+    uint64_t off_ns, on_ns; /* do not count from then until then; UINT64_MAX: not on yet */
+    /* The monitor's: */
+    uint64_t off_taken_ns, on_taken_ns; /* the same, when it took the newest records */
+    uint32_t begun;                     /* threads, as far as it knows */
+    uint64_t begun_ns;                  /* the last one */
+    uint64_t again_ns;                  /* not tried before */
+    VEC(struct inherited_owner) living;
+    VEC(int) to_close; /* clocks whose copies count */
+};
+
+void inherited_clocks_deinit(struct inherited_clocks *c);
+
+/* The reader has read a record of what tasks do. */
+struct perf_event_header;
+void inherited_clocks_read(struct inherited_clocks *c, const struct perf_event_header *header);
+
+/* The monitor takes records. */
+void inherited_clocks_take(struct inherited_clocks *c);
+
+/* At the time of a record that was taken. */
+bool inherited_clocks_are_off(const struct inherited_clocks *c, uint64_t at_ns);
 
 void redrawn_clocks_init(struct redrawn_clocks *c, uint64_t nominal);
 void redrawn_clocks_deinit(struct redrawn_clocks *c);

@@ -88,6 +88,8 @@ static void reader_empty(struct perf_source *s, size_t number)
             perf_backlog_add(to, &s->wakes_layout, record);
         else
             redrawn_clocks_add(&s->redrawn, to, &s->layout, record);
+        if (kind == PERF_RING_TASKS)
+            inherited_clocks_read(&s->inherited, (const void *)record.at);
         if (kind == PERF_RING_SAMPLES && labels_are_read(s->labels))
             reader_read_labels(s, record, &seen);
         perf_ring_take(ring, record.len);
@@ -107,6 +109,7 @@ static size_t reader_empty_all(struct perf_source *s, uint64_t woken_ns, uint64_
     for (size_t i = 0; i < s->rings.len; i++)
         reader_empty(s, i);
     redrawn_clocks_redraw(&s->redrawn, (uint32_t)sched_getcpu(), woken_ns, clock_now());
+    inherited_clocks_update(s, clock_now());
     r->until_ns = until_ns;
     size_t bytes = r->bytes;
     pthread_mutex_unlock(&r->lock);
@@ -228,6 +231,7 @@ uint64_t perf_reader_take(struct perf_source *s, perf_backlogs *to)
     for (size_t i = 0; i < r->backlogs.len; i++)
         perf_backlog_move(&to->at[i], &r->backlogs.at[i]);
     uint64_t until_ns = r->until_ns;
+    inherited_clocks_take(&s->inherited);
     r->bytes = 0;
     pthread_mutex_unlock(&r->lock);
     return until_ns;

@@ -183,6 +183,7 @@ static void perf_weighed(struct perf_source *s, const struct collector_sample *s
 static void perf_exited(struct perf_source *s, const struct perf_record *r)
 {
     redrawn_clocks_end(s, r->tid);
+    inherited_clocks_end(s, r->tid);
     if (s->deep) {
         deep_stacks_end(s->deep, (pid_t)r->tid);
         deep_looks_gone(s->looks, (pid_t)r->tid);
@@ -199,7 +200,9 @@ static void perf_exited(struct perf_source *s, const struct perf_record *r)
  * the scheduler. */
 static void perf_forked(struct perf_source *s, const struct perf_record *r)
 {
-    *perf_thread(s, r->tid) = (struct perf_thread){0}; /* the number may come again */
+    inherited_clocks_end(s, r->tid); /* the number may come again */
+    *perf_thread(s, r->tid) = (struct perf_thread){0};
+    inherited_clocks_begin(s, r->pid, r->tid);
     redrawn_clocks_doubt(s, r->parent_tid);
     for (size_t i = 0; i < s->periods.len; i++)
         periods_begun(&s->periods.at[i]);
@@ -259,12 +262,16 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
         perf_faulted(s, &sample);
         return;
     }
-    bool is_own = false, counts = true;
+    enum clock_kind kind = CLOCK_INHERITED;
+    bool counts = true;
     if (choice == 0 && s->has_redrawn)
-        counts = redrawn_clocks_admit(s, r, perf_thread(s, r->tid), &is_own);
+        counts = redrawn_clocks_admit(s, r, perf_thread(s, r->tid), &kind);
     if (perf_is_counter(&s->choices.at[choice]))
         sample.weight = s->choices.at[choice].period;
-    else if (!is_own && s->choices.at[choice].period > 1)
+    else if (kind == CLOCK_COPY && counts)
+        sample.weight = periods_weigh_copy(&s->periods.at[choice], r->stream, r->period,
+                                           &sample.is_first_period);
+    else if (kind == CLOCK_INHERITED && s->choices.at[choice].period > 1)
         sample.weight =
             periods_weigh(&s->periods.at[choice], r->stream, r->period, &sample.is_first_period);
     s->interrupts++;
@@ -297,6 +304,7 @@ static void perf_named(struct perf_source *s, const struct perf_record *r)
         waits_exec(s->waits, (pid_t)r->pid, r->time);
     if (s->deep)
         deep_stacks_end(s->deep, (pid_t)r->pid);
+    inherited_clocks_begin(s, r->pid, r->pid);
     perf_executes(s, r->pid);
     s->result->foreign += proc_is_foreign((pid_t)r->pid);
     collector_exec(s->collector, (pid_t)r->pid, r->text, r->time);
@@ -326,6 +334,7 @@ static bool perf_is_left_out(const struct perf_source *s, const struct perf_reco
 /* One record, in the order of time. */
 static void perf_happened(struct perf_source *s, const struct perf_record *r)
 {
+    inherited_clocks_happened(s, r);
     if (perf_is_left_out(s, r))
         return;
     switch (r->type) {
@@ -391,6 +400,7 @@ static uint64_t perf_round(struct source *source, uint64_t now_ns)
         deep_stacks_take(s->deep);
     perf_take(s);
     redrawn_clocks_check(s, now_ns);
+    inherited_clocks_check(s, now_ns);
     perf_wakes_pace(s, now_ns);
     return s->waits ? waits_poll(s->waits, now_ns, s->until_ns) : IDLE_NS;
 }
@@ -582,6 +592,7 @@ static void perf_free(struct source *source)
     deep_looks_free(s->looks);
     perf_reader_deinit(s);
     redrawn_clocks_deinit(&s->redrawn);
+    inherited_clocks_deinit(&s->inherited);
     for (size_t i = 0; i < s->backlogs.len; i++)
         perf_backlog_deinit(&s->backlogs.at[i]);
     vec_free(&s->backlogs);

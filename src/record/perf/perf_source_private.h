@@ -35,6 +35,7 @@ struct perf_thread {
     uint32_t ticks;         /* samples of its inherited clocks, of the first choice */
     uint32_t refused_ticks; /* as many: until then it gets no other clock */
     uint32_t unsure_ticks;  /* as many: until then the one that it has is not believed */
+    uint32_t living;        /* its place in the list of inherited_clocks, and one; 0: has ended */
 };
 
 typedef VEC(struct perf_backlog) perf_backlogs;
@@ -64,6 +65,7 @@ struct perf_source {
     struct perf_reader reader;
     bool has_redrawn; /* the first choice is a clock: threads that live long get their own */
     struct redrawn_clocks redrawn;
+    struct inherited_clocks inherited;
     perf_backlogs backlogs;      /* what it has read of each of them */
     uint64_t until_ns;           /* all records before were in these */
     struct map choice_of;        /* id -> choice */
@@ -138,10 +140,17 @@ void perf_enable(struct perf_source *s);
 
 /* --- redrawn_clocks.c ------------------------------------------------------------------------- */
 
-/* Whether a sample of this thread counts; *is_own: its period is its weight. Opens a clock when it
- * is time. */
+/* What a sample's period is. */
+enum clock_kind { CLOCK_INHERITED, CLOCK_OWN, CLOCK_COPY };
+
+/* Whether a sample of this thread counts; the period of one of its own clock is its weight. Opens a
+ * clock when it is time. */
 bool redrawn_clocks_admit(struct perf_source *s, const struct perf_record *r, struct perf_thread *t,
-                          bool *is_own);
+                          enum clock_kind *kind);
+
+/* The process has one thread; afterwards that has a clock on each CPU which counts, and of which
+ * there are no copies. Takes new ones for those that have. false: it cannot be. */
+bool redrawn_clocks_cover(struct perf_source *s, uint32_t pid);
 
 /* Closes those of threads that have begun to leave the CPU all the time. */
 void redrawn_clocks_check(struct perf_source *s, uint64_t now_ns);
@@ -152,6 +161,26 @@ void redrawn_clocks_end(struct perf_source *s, uint32_t tid);
 /* The thread's clocks may be with another, as it has made one: they count no more until they are
  * known to be where they were. */
 void redrawn_clocks_doubt(struct perf_source *s, uint32_t tid);
+
+/* --- inherited_clocks.c ---------------------------------------------------------------------- */
+
+/* In the reader, each time that it has emptied all buffers. */
+void inherited_clocks_update(struct perf_source *s, uint64_t now_ns);
+
+/* A record, in its turn; a thread that lives from now on; one that has ended. */
+void inherited_clocks_happened(struct perf_source *s, const struct perf_record *r);
+void inherited_clocks_begin(struct perf_source *s, uint32_t pid, uint32_t tid);
+void inherited_clocks_end(struct perf_source *s, uint32_t tid);
+
+/* Whether they are on, and nothing is left that was recorded while they were not. If not, they will
+ * be. */
+bool inherited_clocks_want(struct perf_source *s);
+
+/* Closes a clock, at once or when its copies are of no more use. */
+void inherited_clocks_close(struct perf_source *s, int fd);
+
+/* Switches off where it is time. */
+void inherited_clocks_check(struct perf_source *s, uint64_t now_ns);
 
 /* --- perf_wakes.c --------------------------------------------------------------------------- */
 

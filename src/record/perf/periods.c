@@ -95,6 +95,23 @@ static double weigh_first_periods(struct bounds d, double t, double period, uint
     return period * width / sum;
 }
 
+/* Of a copy of a redrawn clock. The period in force at a moment is drawn from a triangular law on
+ * [1 / 4, 7 / 4], and the longer it is the longer it was in force: its density there is p times
+ * that law's. Short periods are few, and what is met least would weigh most: so all that is met
+ * first up to age 3 / 4 weighs the same, and stands for the time until then together. */
+static double weigh_copy(double t, double period, uint32_t number)
+{
+    const double least = 0.25, width = 0.75, early = 0.75, early_part = 7.0 / 54;
+    double sum = 0;
+    if (t >= OLD)
+        return period;
+    if (t < early)
+        return number > 1 ? 0 : early / early_part;
+    for (double k = ceil(t / (least + 2 * width)); k <= t / least; k++)
+        sum += (1 - fabs(t / k - 1) / width) / width * t * t / (k * k * k);
+    return period / sum;
+}
+
 /* So that memory is bounded: clocks seen until now are old from now on. */
 static void forget_all(struct periods *p)
 {
@@ -127,15 +144,9 @@ void periods_begun(struct periods *p)
     choose_kind(p, kinds[PERIOD_MIXED].shortest, true);
 }
 
-/* t is the clock's age at this sample, in nominal periods. A clock that reports another period than
- * before was given one, and begins anew. */
-uint64_t periods_weigh(struct periods *p, uint64_t clock, uint64_t period, bool *is_first_period)
+static struct period_clock *periods_clock(struct periods *p, uint64_t clock, uint64_t period)
 {
     bool is_new;
-    enum period_kind kind = p->nominal < LEAST_WITH_KIND ? PERIOD_MIXED : period & KIND_BITS;
-    *is_first_period = false;
-    if (period == p->nominal || kind == PERIOD_FIXED || clock <= p->forgotten)
-        return period;
     if (p->clocks.len >= MOST_CLOCKS)
         forget_all(p);
     uint32_t at = map_index(&p->clock_of, clock, 0, p->clocks.len, &is_new);
@@ -145,12 +156,37 @@ uint64_t periods_weigh(struct periods *p, uint64_t clock, uint64_t period, bool 
     struct period_clock *c = &p->clocks.at[at];
     if (c->period != period)
         *c = (struct period_clock){.period = period};
+    return c;
+}
+
+uint64_t periods_weigh_copy(struct periods *p, uint64_t clock, uint64_t period,
+                            bool *is_first_period)
+{
+    *is_first_period = false;
+    if (clock <= p->forgotten)
+        return period;
     double part = (double)period / (double)p->nominal;
-    double t = part * ++c->samples;
+    uint32_t number = ++periods_clock(p, clock, period)->samples;
+    double t = part * number;
+    *is_first_period = t < OLD;
+    return (uint64_t)(weigh_copy(t, part, number) * (double)p->nominal + 0.5);
+}
+
+/* t is the clock's age at this sample, in nominal periods. A clock that reports another period than
+ * before was given one, and begins anew. */
+uint64_t periods_weigh(struct periods *p, uint64_t clock, uint64_t period, bool *is_first_period)
+{
+    enum period_kind kind = p->nominal < LEAST_WITH_KIND ? PERIOD_MIXED : period & KIND_BITS;
+    *is_first_period = false;
+    if (period == p->nominal || kind == PERIOD_FIXED || clock <= p->forgotten)
+        return period;
+    double part = (double)period / (double)p->nominal;
+    uint32_t number = ++periods_clock(p, clock, period)->samples;
+    double t = part * number;
     struct bounds d = bounds_of(p, kind);
     p->aged += t >= OLD && t - part < OLD;
     *is_first_period = t < OLD;
-    double weight = *is_first_period ? weigh_first_periods(d, t, part, c->samples) : part;
+    double weight = *is_first_period ? weigh_first_periods(d, t, part, number) : part;
     choose_kind(p, weight, t < d.longest);
     return (uint64_t)(weight * (double)p->nominal + 0.5);
 }

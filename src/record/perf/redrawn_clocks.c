@@ -37,10 +37,11 @@
  * which its thread makes another, or at which it is met elsewhere: what the inherited clocks say
  * counts again. After UNSURE_SAMPLES of them it counts from its next sample on, if it has one.
  *
- * Cost: one more sample each period, an interrupt of the program's CPU each few samples
- * (or more, as the reader is to be woken at most 1,000 times a second). So they are not used above
- * 2,000 samples a second. Processes of other rights, whose events the kernel does not open, keep
- * their inherited clocks, and so do all that come when descriptors are few.
+ * Cost: one more sample each period, unless all threads have such clocks (inherited_clocks.c), and
+ * an interrupt of the program's CPU each few samples (or more, as the reader is to be woken at most
+ * 1,000 times a second). So they are not used above 2,000 samples a second. Processes of other
+ * rights, whose events the kernel does not open, keep their inherited clocks, and so do all that
+ * come when descriptors are few.
  *
  * The monitor opens and closes clocks, and leaves out what inherited ones say from then on; the
  * reader weighs and draws. What both use is changed with the reader's lock held. */
@@ -239,8 +240,10 @@ void redrawn_clocks_doubt(struct perf_source *s, uint32_t tid)
     t->unsure_ticks = t->ticks + UNSURE_SAMPLES;
     for (uint32_t cpu = 0; c->clocks.len && cpu < s->rings.len / PERF_RINGS; cpu++) {
         const uint32_t *at = map_find(&c->of_thread, tid, cpu);
-        if (at)
+        if (at) {
             c->clocks.at[*at].from_ns = NEVER;
+            c->clocks.at[*at].has_copies = true;
+        }
     }
 }
 
@@ -268,13 +271,15 @@ static bool redrawn_admit_own(struct perf_source *s, const struct perf_record *r
 }
 
 /* A thread's redrawn clock counts and, from its beginning on, no other one of that thread on that
- * CPU. */
+ * CPU. While inherited ones are off, so do all of these, and all copies of them. */
 bool redrawn_clocks_admit(struct perf_source *s, const struct perf_record *r, struct perf_thread *t,
-                          bool *is_own)
+                          enum clock_kind *kind)
 {
     struct redrawn_clocks *c = &s->redrawn;
     const uint32_t *at = map_find(&c->of_id, r->id, 0);
-    *is_own = at != NULL;
+    *kind = !at ? CLOCK_INHERITED : r->id == r->stream ? CLOCK_OWN : CLOCK_COPY;
+    if (inherited_clocks_are_off(&s->inherited, r->time))
+        return at != NULL;
     if (at)
         return redrawn_admit_own(s, r, &c->clocks.at[*at]);
     t->ticks++;
@@ -300,7 +305,7 @@ void redrawn_clocks_check(struct perf_source *s, uint64_t now_ns)
             continue;
         checks++;
         if (redrawn_is_turning(c, clock) &&
-            redrawn_is_single((pid_t)clock->pid, (pid_t)clock->tid)) {
+            redrawn_is_single((pid_t)clock->pid, (pid_t)clock->tid) && inherited_clocks_want(s)) {
             struct perf_thread *t = perf_thread(s, clock->tid);
             t->refused_ticks = t->ticks + AGAIN_SAMPLES;
             redrawn_clocks_end(s, clock->tid);
@@ -322,9 +327,30 @@ void redrawn_clocks_end(struct perf_source *s, uint32_t tid)
             continue;
         clock->is_over = true;
         proc_thread_deinit(&clock->files);
-        close(clock->fd);
+        inherited_clocks_close(s, clock->fd);
         clock->fd = -1;
         c->open--;
     }
     pthread_mutex_unlock(&s->reader.lock);
+}
+
+bool redrawn_clocks_cover(struct perf_source *s, uint32_t pid)
+{
+    struct redrawn_clocks *c = &s->redrawn;
+    const struct perf_thread *t = perf_thread(s, pid);
+    bool is_refused = t->refused_ticks && t->ticks <= t->refused_ticks;
+    for (uint32_t cpu = 0; cpu < s->rings.len / PERF_RINGS; cpu++) {
+        const uint32_t *at = map_find(&c->of_thread, pid, cpu);
+        if (at && c->clocks.at[*at].has_copies)
+            redrawn_clocks_end(s, pid);
+    }
+    for (size_t i = 0; i < s->events.len && !is_refused; i++) {
+        uint32_t cpu = s->events.at[i].ring / PERF_RINGS;
+        const uint32_t *at = map_find(&c->of_thread, pid, cpu);
+        bool is_needed = s->events.at[i].choice == 0 && (!at || c->clocks.at[*at].is_over);
+        if (is_needed)
+            is_refused =
+                !redrawn_open(s, &(struct perf_record){.pid = pid, .tid = pid, .cpu = cpu});
+    }
+    return !is_refused;
 }
