@@ -369,12 +369,11 @@ static bool counted_write(struct watching *w, struct counted *c, pid_t pid, bool
 /* --- what follow_program() asks -------------------------------------------------------------- */
 
 /* Whether anything of it could be lost. */
-static bool counted_counts(const struct counted *c, bool is_gcc)
+static bool counted_counts(const struct counted *c)
 {
     bool does = false;
     for (size_t k = 0; k < c->images.len; k++)
-        does |=
-            c->images.at[k].sections[SECTION_COUNTERS].len || (is_gcc && c->images.at[k].gcc.root);
+        does |= c->images.at[k].sections[SECTION_COUNTERS].len || c->images.at[k].gcc.root;
     return does;
 }
 
@@ -476,7 +475,7 @@ static bool watching_left(void *context, struct space *s, pid_t pid, int status,
         return true;
     }
     if (is_exec && !c->is_read) {
-        bool is_replaced = counted_counts(c, true);
+        bool is_replaced = counted_counts(c);
         for (size_t k = 0; k < c->images.len; k++) {
             struct image *i = &c->images.at[k];
             i->gcc.is_written |= i->gcc.root && i->file->calls_before_exec;
@@ -485,7 +484,7 @@ static bool watching_left(void *context, struct space *s, pid_t pid, int status,
         w->result->replaced += is_replaced;
     }
     w->result->killed +=
-        !is_exec && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && counted_counts(c, true);
+        !is_exec && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && counted_counts(c);
     ok = counted_write(w, c, pid, true, e);
     for (size_t k = 0; k < c->images.len; k++) {
         const struct gcc_counters *g = &c->images.at[k].gcc;

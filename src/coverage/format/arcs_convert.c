@@ -150,24 +150,16 @@ static const struct notes_function *arcs_owner(const struct notes *n, struct map
     return at ? &n->functions.at[*at] : NULL;
 }
 
-/* Leaves functions and values alone: what else there is belongs to the old version. Placeholders go
- * too. Functions get their first record anew; arcs_count_records() counts the rest. */
-static void arcs_remove_summaries(struct counters *c)
+/* Summaries, placeholders, and what a version of its own has. */
+static bool arcs_is_of_version(const struct counted_record *r)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < c->records.len; i++) {
-        struct counted_record r = c->records.at[i];
-        if (r.what == COUNTED_OBJECT_SUMMARY || r.what == COUNTED_PROGRAM_SUMMARY ||
-            r.what == COUNTED_OTHER || r.what == COUNTED_ABSENT)
-            continue;
-        if (r.what == COUNTED_FUNCTION) {
-            c->functions.at[r.index].first_record = (uint32_t)kept + 1;
-            c->functions.at[r.index].records = 0;
-        }
-        c->records.at[kept++] = r;
-    }
-    c->records.len = kept;
-    c->summaries.len = 0;
+    return r->what == COUNTED_OBJECT_SUMMARY || r->what == COUNTED_PROGRAM_SUMMARY ||
+           r->what == COUNTED_OTHER || r->what == COUNTED_ABSENT;
+}
+
+static bool arcs_is_of_values(const struct counted_record *r)
+{
+    return r->what == COUNTED_VALUES && r->kind != KIND_ARCS;
 }
 
 /* Functions own the records of values that follow them. */
@@ -183,13 +175,13 @@ static void arcs_count_records(struct counters *c)
             f = NULL;
 }
 
-/* For a target that has arcs alone, where the user agreed to lose the others. */
-void arcs_counters_reduce(struct counters *c)
+/* Functions get their first record anew. */
+static void arcs_remove(struct counters *c, bool (*is_to_go)(const struct counted_record *))
 {
     size_t kept = 0;
     for (size_t i = 0; i < c->records.len; i++) {
         struct counted_record r = c->records.at[i];
-        if (r.what == COUNTED_VALUES && r.kind != KIND_ARCS)
+        if (is_to_go(&r))
             continue;
         if (r.what == COUNTED_FUNCTION) {
             c->functions.at[r.index].first_record = (uint32_t)kept + 1;
@@ -199,6 +191,12 @@ void arcs_counters_reduce(struct counters *c)
     }
     c->records.len = kept;
     arcs_count_records(c);
+}
+
+/* For a target that has arcs alone, where the user agreed to lose the others. */
+void arcs_counters_reduce(struct counters *c)
+{
+    arcs_remove(c, arcs_is_of_values);
 }
 
 /* Other kinds are refused, not dropped: losses need the user's consent. */
@@ -240,8 +238,8 @@ static void arcs_put_rfc_summaries(struct counters *c)
     for (size_t i = 0; i < c->records.len; i++)
         if (c->records.at[i].what == COUNTED_VALUES && c->records.at[i].kind == KIND_ARCS)
             s.counters += c->records.at[i].len;
-    arcs_remove_summaries(c);
-    arcs_count_records(c);
+    arcs_remove(c, arcs_is_of_version);
+    c->summaries.len = 0;
     for (int i = 0; i < 2; i++) {
         struct counted_record record = {.what =
                                             i ? COUNTED_PROGRAM_SUMMARY : COUNTED_OBJECT_SUMMARY,
@@ -403,8 +401,8 @@ static bool arcs_become_gcov(struct counters *c, uint32_t version, struct err *e
         sum_max = max > sum_max ? max : sum_max;
         runs = c->summaries.at[i].runs > runs ? c->summaries.at[i].runs : runs;
     }
-    arcs_remove_summaries(c);
-    arcs_count_records(c);
+    arcs_remove(c, arcs_is_of_version);
+    c->summaries.len = 0;
     arcs_put_summary(c, becomes, runs, sum_max);
     c->end_words = 1;
     counters_mark_zeros(c);

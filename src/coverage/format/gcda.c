@@ -335,10 +335,10 @@ bool gcda_write(struct writer *w, const struct counters *c, struct err *e)
 
 /* --- streams of freestanding targets --------------------------------------------------------- */
 
-static bool magic_is(struct bytes in, uint32_t magic, bool *big_endian)
+static bool is_named(struct bytes in, bool *big_endian)
 {
     for (unsigned order = 0; order < 2 && in.len >= 4; order++)
-        if (bytes_u32(in.at, order) == magic) {
+        if (bytes_u32(in.at, order) == GCOV_MAGIC_NAME) {
             *big_endian = order;
             return true;
         }
@@ -348,7 +348,7 @@ static bool magic_is(struct bytes in, uint32_t magic, bool *big_endian)
 bool gcfn_probe(struct bytes in)
 {
     bool big_endian;
-    return magic_is(in, GCOV_MAGIC_NAME, &big_endian);
+    return is_named(in, &big_endian);
 }
 
 /* The byte order is found anew for each pair: a stream may come from several targets. */
@@ -356,7 +356,7 @@ static bool read_name(struct cursor *in, const char **name, struct err *e)
 {
     struct cursor where = *in;
     struct bytes rest = {in->at, cursor_left(in)};
-    if (!magic_is(rest, GCOV_MAGIC_NAME, &in->big_endian))
+    if (!is_named(rest, &in->big_endian))
         return err_at(e, &where, "expected a gcfn record");
     in->at += 4;
     const struct gcov_dialect *dialect = dialect_of_word(cursor_u32(in));

@@ -312,15 +312,13 @@ static int tool_merge_trees(struct tool *t, struct gcda_tree *first, struct gcda
     return first->bad || second->bad;
 }
 
-/* Both folders are read before anything is written. */
-static int tool_merge(struct tool *t, int argc, char **argv)
+/* A command about two folders: both are read before `work` begins. */
+static int tool_with_trees(struct tool *t, int argc, char **argv, const char *letters,
+                           const struct option *names,
+                           int (*work)(struct tool *, struct gcda_tree *, struct gcda_tree *))
 {
-    static const struct option names[] = {{"verbose", no_argument, NULL, 'v'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"weight", required_argument, NULL, 'w'},
-                                          {0}};
     struct gcda_tree trees[2] = {{{0}, 0}, {{0}, 0}};
-    int status = tool_parse(t, argc, argv, "vo:w:", names);
+    int status = tool_parse(t, argc, argv, letters, names);
     if (status)
         return status;
     if (argc - optind != 2)
@@ -328,10 +326,19 @@ static int tool_merge(struct tool *t, int argc, char **argv)
     status = 1;
     if (tool_read_tree(t, argv[optind], &trees[0]) &&
         tool_read_tree(t, argv[optind + 1], &trees[1]))
-        status = tool_merge_trees(t, &trees[0], &trees[1]);
+        status = work(t, &trees[0], &trees[1]);
     gcda_tree_deinit(&trees[0]);
     gcda_tree_deinit(&trees[1]);
     return status;
+}
+
+static int tool_merge(struct tool *t, int argc, char **argv)
+{
+    static const struct option names[] = {{"verbose", no_argument, NULL, 'v'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"weight", required_argument, NULL, 'w'},
+                                          {0}};
+    return tool_with_trees(t, argc, argv, "vo:w:", names, tool_merge_trees);
 }
 
 /* The maximum is that of all files, so that files keep their proportions. */
@@ -373,6 +380,28 @@ static int tool_rewrite(struct tool *t, int argc, char **argv)
 }
 
 /* Sums of both profiles come first, since shares are of them. */
+static int tool_overlap_trees(struct tool *t, struct gcda_tree *first, struct gcda_tree *second)
+{
+    struct overlap o = {.threshold = t->threshold};
+    tool_pair_trees(first, second);
+    for (size_t i = 0; i < first->files.len; i++)
+        o.sum[0] += (double)counters_sum(&first->files.at[i].counters);
+    for (size_t i = 0; i < second->files.len; i++)
+        o.sum[1] += (double)counters_sum(&second->files.at[i].counters);
+    for (size_t i = 0; i < first->files.len; i++) {
+        const struct gcda_file *f = &first->files.at[i];
+        bool has_partner = f->partner != (uint32_t)NO_INDEX;
+        overlap_add(&o, f->name, &f->counters,
+                    has_partner ? &second->files.at[f->partner].counters : NULL);
+    }
+    for (size_t i = 0; i < second->files.len; i++)
+        if (second->files.at[i].partner == (uint32_t)NO_INDEX)
+            overlap_add(&o, second->files.at[i].name, NULL, &second->files.at[i].counters);
+    overlap_text(t->out, &o, &t->print);
+    overlap_deinit(&o);
+    return first->bad || second->bad;
+}
+
 static int tool_overlap(struct tool *t, int argc, char **argv)
 {
     static const struct option names[] = {{"verbose", no_argument, NULL, 'v'},
@@ -382,37 +411,7 @@ static int tool_overlap(struct tool *t, int argc, char **argv)
                                           {"hotonly", no_argument, NULL, 'h'},
                                           {"hot_threshold", required_argument, NULL, 't'},
                                           {0}};
-    struct gcda_tree trees[2] = {{{0}, 0}, {{0}, 0}};
-    int status = tool_parse(t, argc, argv, "vfFoht:", names);
-    if (status)
-        return status;
-    if (argc - optind != 2)
-        return tool_bad_usage(t);
-    status = 1;
-    if (tool_read_tree(t, argv[optind], &trees[0]) &&
-        tool_read_tree(t, argv[optind + 1], &trees[1])) {
-        struct overlap o = {.threshold = t->threshold};
-        tool_pair_trees(&trees[0], &trees[1]);
-        for (size_t i = 0; i < trees[0].files.len; i++)
-            o.sum[0] += (double)counters_sum(&trees[0].files.at[i].counters);
-        for (size_t i = 0; i < trees[1].files.len; i++)
-            o.sum[1] += (double)counters_sum(&trees[1].files.at[i].counters);
-        for (size_t i = 0; i < trees[0].files.len; i++) {
-            const struct gcda_file *f = &trees[0].files.at[i];
-            bool has_partner = f->partner != (uint32_t)NO_INDEX;
-            overlap_add(&o, f->name, &f->counters,
-                        has_partner ? &trees[1].files.at[f->partner].counters : NULL);
-        }
-        for (size_t i = 0; i < trees[1].files.len; i++)
-            if (trees[1].files.at[i].partner == (uint32_t)NO_INDEX)
-                overlap_add(&o, trees[1].files.at[i].name, NULL, &trees[1].files.at[i].counters);
-        overlap_text(t->out, &o, &t->print);
-        overlap_deinit(&o);
-        status = trees[0].bad || trees[1].bad;
-    }
-    gcda_tree_deinit(&trees[0]);
-    gcda_tree_deinit(&trees[1]);
-    return status;
+    return tool_with_trees(t, argc, argv, "vfFoht:", names, tool_overlap_trees);
 }
 
 /* Adds the counters of a stream to the file they are for, if there is one. */

@@ -53,11 +53,11 @@ static uint32_t rank_number(struct bytes environment, const char *name, uint32_t
     return number < most ? (uint32_t)number : RECORDING_NONE;
 }
 
-static uint32_t rank_first_number(struct bytes environment, const char *const *names, uint32_t most)
+static uint32_t rank_first_number(struct bytes environment, const char *const *names)
 {
     uint32_t found = RECORDING_NONE;
     for (size_t i = 0; i < MOST_NAMES && names[i] && found == RECORDING_NONE; i++)
-        found = rank_number(environment, names[i], most);
+        found = rank_number(environment, names[i], MOST_RANKS);
     return found;
 }
 
@@ -66,18 +66,17 @@ bool rank_of_environment(struct bytes environment, struct rank_told *out)
     for (unsigned i = 0; i < sizeof LAUNCHERS / sizeof *LAUNCHERS; i++) {
         const struct launcher *l = &LAUNCHERS[i];
         uint32_t rank = rank_number(environment, l->rank, MOST_RANKS);
-        uint32_t size = rank_first_number(environment, l->size, MOST_RANKS);
+        uint32_t size = rank_first_number(environment, l->size);
         if (rank == RECORDING_NONE || (l->needs && !rank_variable(environment, l->needs)))
             continue;
         bool is_size = size != RECORDING_NONE && size > rank;
         if (size != RECORDING_NONE && !is_size && strncmp(l->size[0], "SLURM_", 6) != 0)
             continue; /* Slurm's size may be that of an allocation around the job */
-        *out = (struct rank_told){
-            .order = i,
-            .rank = {.rank = rank,
-                     .size = is_size ? size : 0,
-                     .local = rank_first_number(environment, l->local, MOST_RANKS),
-                     .launcher = l->name}};
+        *out = (struct rank_told){.order = i,
+                                  .rank = {.rank = rank,
+                                           .size = is_size ? size : 0,
+                                           .local = rank_first_number(environment, l->local),
+                                           .launcher = l->name}};
         return true;
     }
     return false;

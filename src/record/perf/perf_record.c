@@ -112,12 +112,12 @@ static struct bytes perf_read_counts(const struct perf_layout *l, struct cursor 
 }
 
 /* Words, as many as a number in front of them says. */
-static struct bytes perf_read_words(struct cursor *in, uint64_t each)
+static struct bytes perf_read_words(struct cursor *in)
 {
     uint64_t len = cursor_u64(in);
-    in->failed |= len > cursor_left(in) / 8 / each;
-    const uint8_t *at = in->failed ? NULL : cursor_take(in, len * each * 8);
-    return (struct bytes){at, at ? len * each * 8 : 0};
+    in->failed |= len > cursor_left(in) / 8;
+    const uint8_t *at = in->failed ? NULL : cursor_take(in, len * 8);
+    return (struct bytes){at, at ? len * 8 : 0};
 }
 
 /* A number, an index with newer kernels, entries of 24 bytes, counters with the newest. */
@@ -137,7 +137,7 @@ static void perf_read_inner(const struct perf_layout *l, struct cursor *in, stru
     if (l->sample_type & PERF_SAMPLE_READ)
         out->counts = perf_read_counts(l, in);
     if (l->sample_type & PERF_SAMPLE_CALLCHAIN)
-        out->chain = perf_read_words(in, 1);
+        out->chain = perf_read_words(in);
     if (l->sample_type & PERF_SAMPLE_RAW) {
         uint32_t len = cursor_u32(in);
         const uint8_t *at = cursor_take(in, len);
@@ -237,7 +237,7 @@ static void perf_read_fields(struct cursor *in, struct perf_record *out)
         out->value = cursor_u64(in);
     } else if (out->type == RECORD_CALLCHAIN_DEFERRED) {
         out->value = cursor_u64(in);
-        out->chain = perf_read_words(in, 1);
+        out->chain = perf_read_words(in);
     } else if (out->type == PERF_RECORD_FORK || out->type == PERF_RECORD_EXIT) {
         perf_read_task(in, out);
     } else if (out->type == PERF_RECORD_COMM || out->type == PERF_RECORD_MMAP ||
