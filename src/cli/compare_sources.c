@@ -96,7 +96,7 @@ static bool compare_program(const struct source_comparison *c, char *const *name
     if (ok && source_format_is_by_address(format))
         ok = err_in(e, names[1], "is a profile of BOLT, whose addresses fit no other build");
     if (ok && !object_has_debug_info(object))
-        ok = object_lacks_lines(object, names[0], " to look positions up in", e);
+        ok = object_lacks_lines(object, names[0], ", which positions are looked up in", e);
     if (ok) {
         functions_native(&functions, object, &arena);
         functions_keep_pieces(&functions);

@@ -46,7 +46,7 @@ static const struct option_row OPTIONS[] = {
      .most = MOST_DEPTH},
     {'m', "min-percent", "P", "combine paths below P percent (default: 0.1)",
      FILLS(struct flame_request, view.rules.min_percent)},
-    {0, "chains", NULL, "a box for each frame of a path without branches, not one for all of them",
+    {0, "chains", NULL, "draw a box for each frame of a path without branches, not one for all",
      FILLS(struct flame_request, has_chains)},
     NO_FRAMES_ROW(struct flame_request, no_inlines),
     {'f', "function", "NAME",
@@ -298,8 +298,8 @@ static bool flame_report(struct session *s, void *request, struct out *out, stru
         return err_set(
             e,
             "%s: --depth, --chains, --no-inlines, --function, --mine, --fold-recursion "
-            "and --drop-... are for recorded stacks, of which a plain profile and --model "
-            "have none",
+            "and --drop-... need recorded stacks, which a plain profile and --model do not "
+            "have",
             s->program);
     double least = r->view.rules.min_percent / percent;
     flame_of_graph(&f, &s->graph, &s->names, least * s->summary.samples, &s->arena);

@@ -46,7 +46,7 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct graph_request, is_entries)},
     {'d', "depth", "N", "levels of these trees (default: all; 4 with --model)",
      FILLS(struct graph_request, depth), .most = MOST_DEPTH},
-    {0, "chains", NULL, "show each frame of a path without branches, not their number",
+    {0, "chains", NULL, "show every frame of a path without branches, not only how many there are",
      FILLS(struct graph_request, has_chains)},
     HOSTS_ROW(struct graph_request, view.session.has_hosts),
     {0, "static", NULL, "add calls that are in the code but were never recorded",

@@ -282,7 +282,7 @@ static bool html_find_function(struct html_data *d, const char *name, struct err
     }
     vec_free(&found.all);
     return ok &&
-           (d->profile.begin || err_set(e, "%s: nothing was measured of '%s'", s->program, name));
+           (d->profile.begin || err_set(e, "%s: nothing was measured in '%s'", s->program, name));
 }
 
 /* The session, its diagnosis, and the description of both for the page. Times of the graph are
@@ -521,7 +521,7 @@ static bool html_data_open(struct html_data *d, struct html_options *o, struct e
     if (more)
         source_search_add(&o->cover.search, more);
     if (o->function && !o->profile.len)
-        return err_set(e, "--function needs a profile: coverage has sources to begin with");
+        return err_set(e, "--function needs a profile: a page of coverage begins with its sources");
     if (o->profile.len && !html_open_profile(d, o, e))
         return false;
     if (o->coverage.len && !html_open_coverage(d, o, e))
@@ -564,7 +564,7 @@ static const struct option_row OPTIONS[] = {
     {'o', "output", "FILE", "the page (default: report.html; - is standard output)",
      FILLS(struct html_options, output)},
     {0, "title", "TEXT", "title of the page", FILLS(struct html_options, title)},
-    {'f', "function", "NAME", "begin with this function, or the hottest of /REGEX/",
+    {'f', "function", "NAME", "open the page at this function, or at the hottest of /REGEX/",
      FILLS(struct html_options, function)},
     {0, "open", NULL, "open the page: in $BROWSER, else by xdg-open",
      FILLS(struct html_options, opens)},

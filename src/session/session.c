@@ -430,8 +430,8 @@ static bool session_open_gmon(struct session *s, struct session_options *o, stru
     if (full)
         s->notes[s->summary.notes_len++] = arena_printf(
             &s->arena,
-            "%" PRIu64 " counter%s of 16 bits %s full, at 65535: %s code ran for longer than "
-            "that, by an unknown amount",
+            "%" PRIu64 " counter%s of 16 bits %s full, at 65535: %s code ran for longer, by an "
+            "unknown amount",
             full, text_plural(full), full == 1 ? "is" : "are", full == 1 ? "its" : "their");
     /* Bins that lie over several functions leave their shares uncertain. */
     const struct sharing *t = &s->sharing;

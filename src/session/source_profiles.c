@@ -637,7 +637,7 @@ bool source_inputs_read(struct source_inputs *s, const struct source_request *r,
                err_set(e, "nothing was sampled in %s", s->program ? s->program : "the inputs");
     const char *why;
     if (has_code && !object_has_debug_info(s->object))
-        return object_lacks_lines(s->object, s->program, ", by which compilers know code", e);
+        return object_lacks_lines(s->object, s->program, ", by which compilers find code", e);
     /* Both compilers number the blocks of a line, each in its own way: the numbers of one would
      * lead the other to wrong blocks. */
     bool is_foreign = r->target == COMPILER_GCC ? s->is_llvm : s->is_gcc;

@@ -244,8 +244,8 @@ static bool store_check(const struct store *s, bool makes, struct err *e)
         return err_in(e, s->path, "is an SQLite database, but not a history of monarc store");
     if (version != STORE_VERSION)
         return err_in(e, s->path,
-                      "has version %" PRId64 " of the tables, and this monarc reads version %d: "
-                      "--file NAME begins another history",
+                      "has tables of version %" PRId64 "; this monarc reads version %d: "
+                      "--file NAME starts another history",
                       version, STORE_VERSION);
     int64_t bytes =
         store_number(s, "PRAGMA page_count", e) * store_number(s, "PRAGMA page_size", e);
@@ -496,7 +496,7 @@ bool store_add(struct store *s, const struct store_run *run, bool *is_there, str
  *
  * A trend of 1,000 runs takes 20 ms; a commit as long as its runs are large. */
 
-#define DAMAGED "is damaged: a run of '%s' has an amount that is no number"
+#define DAMAGED "is damaged: a run of '%s' has an amount that is not a number"
 
 /* --- series ----------------------------------------------------------------------------------- */
 

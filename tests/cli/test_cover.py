@@ -559,7 +559,7 @@ class Programs(Case):
                       ("diff a/prog.c b/prog.c", "9,10d8", "< x", "< y")):
             done = monarc("cover", "--diff", self.patch(*lines), cwd=self.top)
             self.assertEqual(done.returncode, 2, lines)
-            self.assertIn("is no unified diff; make one with", done.stderr.decode())
+            self.assertIn("is not a unified diff; make one with", done.stderr.decode())
         self.cover("--fail-under-diff", 1, status=2)
         self.assertIn("not judged: no changed line holds code",
                       self.cover("--diff", self.patch(), "--fail-under-diff", 100, status=2))

@@ -194,7 +194,7 @@ class Branches(unittest.TestCase):
     def test_recordings_keep_them(self):
         alone = self.monarc("optimize", "--for", "clang", "t", "t.data", "-o", "-")
         self.monarc("merge", "-o", "one", "t.data")
-        self.assertRegex(self.monarc("info", "one"), r"\n  branches: \d+ that the CPU noted, \d+ different ones\n")
+        self.assertRegex(self.monarc("info", "one"), r"\n  branches: \d+ recorded by the CPU, \d+ different ones\n")
         [of] = monarc_json("info", "one", cwd=self.folder)["files"]
         self.assertLess(abs(of["branches"] - len(self.branches)), 0.002 * len(self.branches))
         self.monarc("merge", "-o", "two", "t.data", "t.data")

@@ -665,7 +665,7 @@ class Path_(Job):
         self.job.events = [("cpu", 0, MS, 0)]
         self.write(self.job)
         text = self.text("waits", "r").splitlines()
-        self.assertEqual(text[0], "No waits were recorded: monarc run --off-cpu does that")
+        self.assertEqual(text[0], "No waits were recorded: 'monarc run --off-cpu' records them")
         self.assertNotIn("0.000 s", "".join(text))
 
     def test_time_for_which_recording_was_off(self):

@@ -498,7 +498,7 @@ class Running(Case):
         # The shell has the samples of a millisecond: often one, and now and then none.
         self.assertRegex(text, r"^\S+ s of CPU in \S+ s(, \d+ % of it by busy)?: ")
         ran = float(re.search(r" s of CPU in ([0-9.]+) s", text)[1])
-        own, outlived = re.search(r" ([0-9.]+) s long \(([0-9.]+) s with what outlived it\)", text).groups()
+        own, outlived = re.search(r" ([0-9.]+) s long \(([0-9.]+) s with processes that outlived it\)", text).groups()
         self.assertEqual(ran, float(outlived), text)
         self.assertGreater(ran, float(own) + 0.2, text)
 

@@ -183,7 +183,7 @@ class Store(unittest.TestCase):
         newer.execute("PRAGMA user_version=9")
         newer.close()
         (self.dir / "text.db").write_text("not a database, but long enough to look at\n" * 9)
-        cases = {"other.db": "but not a history", "newer.db": "version 9 of the tables",
+        cases = {"other.db": "but not a history", "newer.db": "tables of version 9",
                  "text.db": "is damaged"}
         for part in (1, 3):
             (self.dir / f"torn{part}.db").write_bytes(whole[:len(whole) * part // 4])
@@ -231,8 +231,8 @@ class Store(unittest.TestCase):
         before = (self.dir / "monarc-history.db").read_bytes()
         for verb in (["add", "--commit", "b", name], ["trend", "hot"], ["trend", "--total"], ["blame"], ["diff", "a", "a"],
                      ["export", "fleet"]):
-            self.assertEqual(self.store(*verb, status=2), "monarc: monarc-history.db: has version 1 of the tables, and this "
-                             "monarc reads version 2: --file NAME begins another history\n")
+            self.assertEqual(self.store(*verb, status=2), "monarc: monarc-history.db: has tables of version 1; this "
+                             "monarc reads version 2: --file NAME starts another history\n")
         self.assertEqual((self.dir / "monarc-history.db").read_bytes(), before)
         self.assertFalse((self.dir / "fleet").exists())
 
@@ -255,7 +255,7 @@ class Store(unittest.TestCase):
                 database.execute(f"UPDATE runs SET {change}")
             for verb in (["trend", "--total"], ["diff", "a", "b"]):
                 error = self.store(*verb, status=2)
-                self.assertEqual(error, "monarc: monarc-history.db: is damaged: a run of 'a' has an amount that is no number\n")
+                self.assertEqual(error, "monarc: monarc-history.db: is damaged: a run of 'a' has an amount that is not a number\n")
 
     def test_an_event_may_be_called_anything(self):
         """Its name is the unit of what is no time, and the recording's author chose it."""

@@ -774,7 +774,7 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         run.thread(0, 7, "demo", PERIOD)
         run.sample([(demo, MAIN)])
         self.assertEqual(self.text("waits", run.write(self.dir / "cpu.monarc")), "")
-        self.assertEqual(self.answer, "No waits were recorded: monarc run --off-cpu does that\n")
+        self.assertEqual(self.answer, "No waits were recorded: 'monarc run --off-cpu' records them\n")
 
     @slow
     def test_deep_stacks_share_their_callers(self):

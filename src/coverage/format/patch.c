@@ -272,7 +272,7 @@ static bool patch_step(struct reading *r, struct line l)
     if (r->old_left || r->new_left)
         return patch_body(r, l);
     if (patch_is_other_form(r, l))
-        return patch_fail(r, "is no unified diff; make one with 'git diff' or 'diff -u'");
+        return patch_fail(r, "is not a unified diff; make one with 'git diff' or 'diff -u'");
     r->is_after_diff = patch_starts(l, "diff ");
     if (patch_starts(l, "+++ ")) {
         l.at += 4;

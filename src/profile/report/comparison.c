@@ -470,7 +470,7 @@ static const struct column row_columns[ROW_COLUMNS] = {
     {"total_time_margin", MARGIN},
     {"total_time_chance", CHANCE},
     [ROW_FOUND] = {"is_found", "what is judged (summary.judged_by) changed, or calls did"},
-    [ROW_INLINED] = {"is_inlined", "its code in the functions that it was inlined into"},
+    [ROW_INLINED] = {"is_inlined", "the row is its code in the functions that it was inlined into"},
 };
 const struct column_table comparison_columns = {"Columns", "diff", "functions", row_columns,
                                                 ROW_COLUMNS};

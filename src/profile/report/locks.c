@@ -599,8 +599,9 @@ static void put_answer(struct out *out, const struct locks *t)
 {
     const struct lock *most = NULL;
     if (!t->has_waits) {
-        out_str(out,
-                t->has_total ? "" : "No waits were recorded: monarc run --off-cpu does that\n");
+        out_str(out, t->has_total
+                         ? ""
+                         : "No waits were recorded: 'monarc run --off-cpu' records them\n");
         return;
     }
     /* Others wait for the deadlock's threads, which are no answer. */

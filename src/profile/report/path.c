@@ -242,7 +242,7 @@ static void path_head(struct out *out, const struct path_report *t)
     else if (t->schedule->has_waits && !t->schedule->has_wakers && t->schedule->lanes_len > 1)
         out_str(
             out,
-            "Note     wakers are inferred, or guessed: to know them takes tracepoints (root)\n");
+            "Note     wakers are inferred or guessed: recording them takes tracepoints (root)\n");
     else if (!t->schedule->has_waits)
         out_str(out,
                 "Note     waits are guessed from samples: 'monarc run --off-cpu' records them\n");
@@ -257,17 +257,18 @@ static void path_causes(struct out *out, const struct schedule_path *p)
     const struct {
         size_t n;
         const char *one, *several;
-    } kinds[] = {
-        {causes[SCHEDULE_MADE] + causes[SCHEDULE_ENDED],
-         "start or end of a process or thread, which is exact",
-         "starts and ends of processes and threads, which are exact"},
-        {causes[SCHEDULE_RECORDED], "wake-up recorded by the kernel",
-         "wake-ups recorded by the kernel"},
-        {causes[SCHEDULE_INFERRED], "wake-up inferred from what another thread did just then",
-         "wake-ups inferred from what other threads did just then"},
-        {causes[SCHEDULE_WOKEN], "wake-up by the only thread that ran",
-         "wake-ups by the only thread that ran"},
-        {causes[SCHEDULE_GUESSED], "by the likeliest of several", "by the likeliest of several"}};
+    } kinds[] = {{causes[SCHEDULE_MADE] + causes[SCHEDULE_ENDED],
+                  "start or end of a process or thread, which is exact",
+                  "starts and ends of processes and threads, which are exact"},
+                 {causes[SCHEDULE_RECORDED], "wake-up recorded by the kernel",
+                  "wake-ups recorded by the kernel"},
+                 {causes[SCHEDULE_INFERRED],
+                  "wake-up inferred from what another thread did just then",
+                  "wake-ups inferred from what other threads did just then"},
+                 {causes[SCHEDULE_WOKEN], "wake-up by the only thread that ran",
+                  "wake-ups by the only thread that ran"},
+                 {causes[SCHEDULE_GUESSED], "wake-up by the likeliest of several threads",
+                  "wake-ups by the likeliest of several threads"}};
     const char *before = "causes: ";
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].n) { /* the path of one thread has none of them */

@@ -115,7 +115,7 @@ void recording_head_text(struct out *out, const struct recording_summary *s,
         out_printf(out, ", %.3f s long", recording_seconds(s->recording->length_ns));
     uint64_t last_ns = recording_last_end_ns(s->recording);
     if (runs == 1 && last_ns > s->recording->length_ns)
-        out_printf(out, " (%.3f s with what outlived it)", recording_seconds(last_ns));
+        out_printf(out, " (%.3f s with processes that outlived it)", recording_seconds(last_ns));
     if (s->processes > runs)
         out_printf(out, ", %" PRIu32 " processes%s", s->processes, runs > 1 ? " in all" : "");
     if (s->chosen) {

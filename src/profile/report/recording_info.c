@@ -317,8 +317,8 @@ void recording_facts(struct facts *w, const char *folder, const struct recording
     fact(w, "calls", field_u64(recording_calls_of(r)), "  calls: * along ");
     fact(w, "arcs", field_u64(r->arcs.len), "* arcs, ");
     fact(w, "blocks", field_u64(r->blocks.len), "* blocks\n");
-    fact(w, "branches", field_u64(branches), r->branches.len ? "  branches: * that " : NULL);
-    fact_nonzero(w, NULL, r->branches.len, "the CPU noted, * different ones\n");
+    fact(w, "branches", field_u64(branches), r->branches.len ? "  branches: * recorded " : NULL);
+    fact_nonzero(w, NULL, r->branches.len, "by the CPU, * different ones\n");
     recording_symbols(w, r);
     if (w->out && r->parts.len) {
         fact(w, NULL, field_u64(r->parts.len), "  runs: *\n");
