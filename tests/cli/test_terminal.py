@@ -114,7 +114,7 @@ class Width(unittest.TestCase):
         return shown.decode().partition("\n\n")[0].split("\n")
 
     def test_heads_fold(self):
-        for command in ["flat"], ["graph"], ["flat", "--verbose"], ["doctor"]:
+        for command in ["graph", "--verbose"], ["flat", "--verbose"], ["doctor"]:
             arguments = [*command, "r.monarc"]
             plain = self.head(monarc(*arguments, cwd=self.dir).stdout)
             self.assertGreater(max(map(len, plain)), 80)
@@ -126,6 +126,24 @@ class Width(unittest.TestCase):
                     self.assertEqual(len(head) > len(plain), columns < max(map(len, plain)))
                     through = on_terminal(arguments, columns, self.dir, MONARC_PAGER="exec cat", TERM="dumb")[0]
                     self.assertEqual(self.head(through), head)
+
+    def test_a_caveat_is_one_line(self):
+        """On a terminal it ends with a clause, and what is more than two is counted; a pipe and --verbose have all."""
+        run = run_file.Run("./prog", cpu=10**9, user=10**9)
+        prog = run.object(run_file.FILE, "/nonexistent/prog", b"\1" * 20)
+        run.symbols.append((prog, 0x1000, 0x10, "main"))
+        run.thread(run.process(1, 0, prog, "prog", user=10**9), 1, cpu=10**9)
+        run.sample([(prog, 0x1000), (prog, 0x1000)], 800)
+        run.losses.append((run_file.RECORDS, 9, 200 * run_file.PERIOD, "samples did not fit into the buffers, because of this and of that"))
+        for i in range(3):
+            run.losses.append((run_file.OTHER, 1, 0, f"reason {i}: 8,000 things were lost, because the machine was busy with other things"))
+        run.write(self.dir / "lossy.monarc")
+        plain = self.head(monarc("flat", "lossy.monarc", cwd=self.dir).stdout)
+        self.assertEqual(sum(line.startswith("Note ") for line in plain), 4)
+        head = self.head(on_terminal(["flat", "lossy.monarc"], 80, self.dir, PAGER="cat", TERM="dumb")[0])
+        self.assertEqual(head[-3], "CPU      20 % of 1.000 s missing: samples did not fit into the buffers")
+        self.assertRegex(head[-2], r"^Note     no lines or inlined functions of /nonexistent/prog$")
+        self.assertEqual(head[-1], "Note     recorder: reason 0: 8,000 things were lost (2 more: monarc doctor)")
 
     def test_the_first_sentence_has_two_lines(self):
         """On a terminal it ends where a third would begin: with its first function at least."""

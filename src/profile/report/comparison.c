@@ -136,10 +136,9 @@ static void comparison_notes_within(struct notes_printer *to, const struct run_s
     for (size_t i = 1; i < s->facts.len; i++)
         if (!comparison_facts_are_alike(&s->facts.at[0], &s->facts.at[i])) {
             comparison_note(
-                to, arena_printf(&to->arena,
-                                 "the runs of the %s side were not recorded alike (machine, "
-                                 "method, rate or event): their spread includes that",
-                                 which));
+                to,
+                arena_printf(&to->arena,
+                             "the %s side's runs differ in machine, method, rate or event", which));
             return;
         }
 }
@@ -155,37 +154,31 @@ static void comparison_notes_sides(struct notes_printer *to, const struct compar
     if (!comparison_notes_facts(c->old, &old) || !comparison_notes_facts(c->new, &new))
         return;
     if (strcmp(old->program, new->program) && *old->program && *new->program)
-        comparison_note(
-            to, arena_printf(
-                    &to->arena,
-                    "the sides ran different programs, %s and %s: functions are compared by name",
-                    old->program, new->program));
+        comparison_note(to,
+                        arena_printf(&to->arena,
+                                     "different programs (%s, %s): functions are compared by name",
+                                     old->program, new->program));
     if (old->machine != new->machine && old->machine &&new->machine)
         comparison_note(
             to, arena_printf(&to->arena,
-                             "the sides ran on different machines (ELF numbers %u and "
-                             "%u): differences in time may come from them, not from the program",
+                             "different machines (ELF numbers %u, %u): times may differ by them",
                              old->machine, new->machine));
     else if (strcmp(old->processor, new->processor) && *old->processor && *new->processor)
         comparison_note(to, arena_printf(&to->arena,
-                                         "the sides ran on different processors (%s; %s): times "
-                                         "tell more about these than about the program",
+                                         "different processors: times may differ by them (%s; %s)",
                                          old->processor, new->processor));
     if (old->rate != new->rate)
         comparison_note(to, arena_printf(&to->arena,
-                                         "the sides were sampled at different rates (%" PRIu32
-                                         " and %" PRIu32 " a second): +- includes both",
+                                         "different rates (%" PRIu32 ", %" PRIu32
+                                         " a second): +- includes that",
                                          old->rate, new->rate));
     if (old->method != new->method)
-        comparison_note(to,
-                        arena_printf(&to->arena,
-                                     "the sides were recorded by different methods (%s; %s), which "
-                                     "differ in overhead and in how much of the kernel they see",
-                                     recording_method_name(old->method),
-                                     recording_method_name(new->method)));
+        comparison_note(
+            to, arena_printf(
+                    &to->arena, "different methods (%s; %s): overhead and kernel time may differ",
+                    recording_method_name(old->method), recording_method_name(new->method)));
     if (old->is_part || new->is_part)
-        comparison_note(to, "a side was attached to while it ran: its times cover only what was "
-                            "recorded, so shares are compared");
+        comparison_note(to, "recorded in part (--pid): shares are compared, not times");
 }
 
 /* Why times are compared as they are, or not at all. The last note says how sure the changes are:
@@ -197,29 +190,24 @@ static void comparison_notes_times(struct notes_printer *to, const struct compar
         comparison_note(to, has_any ? "times are not compared: one side has no samples"
                                     : "times are not compared: there are no samples");
     else if (strcmp(c->old->dimension, c->new->dimension))
-        comparison_note(
-            to, arena_printf(&to->arena,
-                             "the sides measured different things (%s; %s): shares are of each "
-                             "side's own samples",
-                             c->old->dimension, c->new->dimension));
-    else if (c->one_waits)
-        comparison_note(to, "one side has waits (--off-cpu), the other has not: only self times of "
-                            "what ran are compared");
-    else if (c->by_share && comparison_waits(c->old))
         comparison_note(to,
-                        "shares are not judged: with waits (--off-cpu) they depend on what else "
-                        "the machine did");
+                        arena_printf(&to->arena,
+                                     "different things were measured (%s; %s): shares are of each",
+                                     c->old->dimension, c->new->dimension));
+    else if (c->one_waits)
+        comparison_note(to, "one side alone has waits (--off-cpu): only self times are compared");
+    else if (c->by_share && comparison_waits(c->old))
+        comparison_note(to, "with waits (--off-cpu), shares depend on the machine: not judged");
     else if (!c->old->has_time || !c->new->has_time)
         comparison_note(to, "shares are compared: the unit of the samples is unknown");
     if (c->compares_samples && (!c->old->has_stacks || !c->new->has_stacks))
-        comparison_note(
-            to, "totals are estimates by call counts, which cannot be tested for significance");
-    if (c->compares_samples && c->is_assumed)
-        comparison_note(to, arena_printf(&to->arena,
-                                         "one run per side: two runs of one program are assumed to "
-                                         "differ by up to %.3g %% (--noise), more in the kernel; "
-                                         "with several runs per side their spread is measured",
-                                         100 * c->rules.noise));
+        comparison_note(to, "totals are estimates by call counts, and are not judged");
+    bool is_judged = !c->by_share || !comparison_waits(c->old);
+    if (c->compares_samples && c->is_assumed && is_judged)
+        comparison_note(to,
+                        arena_printf(&to->arena,
+                                     "one run per side: up to %.3g %% is taken for noise (--noise)",
+                                     100 * c->rules.noise));
 }
 
 /* Sides first, then times, then calls: from the general to the particular. */

@@ -327,13 +327,37 @@ static void recording_text_ranks(struct out *out, const struct recording *r)
     out_str(out, sum.ranks > 1 ? "); 'monarc ranks' compares them\n" : ")\n");
 }
 
+/* In one line: how much, and the largest reason. */
+static void recording_text_missing(struct out *out, const struct recording_summary *s)
+{
+    const struct recording_loss *most = NULL;
+    for (size_t i = 0; i < s->recording->losses.len && !s->chosen; i++) {
+        const struct recording_loss *l = &s->recording->losses.at[i];
+        bool is_part = l->kind != RECORDING_LOST_OTHER && l->ns && l->ns <= s->cpu_ns;
+        if (is_part && (!most || l->ns > most->ns))
+            most = l;
+    }
+    char said[64];
+    int used =
+        snprintf(said, sizeof said, "CPU      %.0f %% of %.3f s missing",
+                 100 - recording_percent(s->accounted_ns, s->cpu_ns), recording_seconds(s->cpu_ns));
+    out_bytes(out, said, (size_t)used);
+    if (most) {
+        out_str(out, ": ");
+        text_clause(out, most->text, used + 2);
+    }
+    out_char(out, '\n');
+}
+
 /* What every head has. Less than 95 % accounted for brings the whole account back. */
 void recording_caveats_text(struct out *out, const struct recording_summary *s)
 {
     enum { MOST_OF_IT = 95 }; /* percent */
     recording_text_ranks(out, s->recording);
     recording_text_parts(out, s);
-    if (recording_percent(s->accounted_ns, s->cpu_ns) < MOST_OF_IT)
+    if (recording_percent(s->accounted_ns, s->cpu_ns) < MOST_OF_IT && out->columns && s->has_cpu)
+        recording_text_missing(out, s);
+    else if (recording_percent(s->accounted_ns, s->cpu_ns) < MOST_OF_IT)
         recording_text_cpu(out, s);
     else
         recording_text_unmeasured(out, s);

@@ -251,17 +251,43 @@ static void head_text_calls(struct out *out, const struct summary *s)
                    s->unknown_callees);
 }
 
-/* What the user must know of the profile before any figure. */
+/* Of a text, as much as `columns` hold, up to the end of a clause. */
+static size_t clause_within(const char *text, size_t columns)
+{
+    size_t len = strlen(text), end = 0;
+    for (size_t i = 1; i < len && i <= columns; i++)
+        if ((strchr(":;,", text[i]) && text[i + 1] == ' ') || !strncmp(text + i, " (", 2))
+            end = i;
+    return len <= columns || !end ? len : end;
+}
+
+void text_clause(struct out *out, const char *text, int used)
+{
+    int room = out->columns - used;
+    text_name_n(out, text, room > 0 ? clause_within(text, (size_t)room) : strlen(text));
+}
+
+/* What the user must know of the profile before any figure. On a terminal, a caveat is one line:
+ * what it means; `doctor` has them whole. */
 static void head_text_reasons(struct out *out, const struct summary *s)
 {
+    enum { LABEL = 9, MOST = 2, COUNT = 26 };
+    bool is_brief = out->columns && !s->is_verbose;
+    size_t shown = is_brief && s->notes_len > MOST ? MOST : s->notes_len;
     if (s->was_forced) {
         out_str(out, "Note     the profile does not match the program: ");
         text_name(out, s->mismatch);
         out_char(out, '\n');
     }
-    for (size_t i = 0; i < s->notes_len; i++) {
+    for (size_t i = 0; i < shown; i++) {
+        bool is_counted = i + 1 == shown && s->notes_len > shown;
         out_str(out, "Note     ");
-        text_name(out, s->notes[i]);
+        if (is_brief)
+            text_clause(out, s->notes[i], LABEL + (is_counted ? COUNT : 0));
+        else
+            text_name(out, s->notes[i]);
+        if (is_counted)
+            out_printf(out, " (%zu more: monarc doctor)", s->notes_len - shown);
         out_char(out, '\n');
     }
 }

@@ -28,9 +28,9 @@ enum {
     PART_UNLOOKED = 100,           /* less than a hundredth is not worth a note */
 };
 
-#define LOST_SWITCHES                                                                     \
-    "when threads waited was lost, because the kernel's buffers were full: this machine " \
-    "was busy, or kernel.perf_event_mlock_kb is small"
+#define LOST_SWITCHES                                                                    \
+    "wait times were lost: the kernel's buffers were full, as this machine was busy or " \
+    "kernel.perf_event_mlock_kb is small"
 
 #define NOT_LOOKED                                                                             \
     "waits of 2 ms and more whose place nobody saw, because many threads waited at a time or " \

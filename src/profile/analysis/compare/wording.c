@@ -143,9 +143,10 @@ const char *comparison_answer(const struct comparison *c, struct arena *a)
     double base = is_faster ? t->new : t->old,
            ratio = is_faster ? t->old / t->new : t->new / t->old;
     double margin = t->difference.margin / base * (is_faster ? ratio : 1);
-    const char *sure = margin >= 0 ? arena_printf(a, " +- %.2f", margin) : "";
-    const char *answer = arena_printf(a, "New %s %.2f%s times as %s: %s of CPU time instead of %s",
-                                      is_faster ? "is" : "takes", ratio, sure,
+    int digits = margin >= 3.55 ? 0 : margin >= 0.355 ? 1 : 2; /* by the rule of reports */
+    const char *sure = margin >= 0 ? arena_printf(a, " +- %.*f", digits, margin) : "";
+    const char *answer = arena_printf(a, "New %s %.*f%s times as %s: %s of CPU time instead of %s",
+                                      is_faster ? "is" : "takes", digits, ratio, sure,
                                       is_faster ? "fast" : "long", new, old);
     return most ? arena_printf(a, "%s; most %s", answer, most) : answer;
 }
