@@ -1,5 +1,6 @@
 """Paths out of files that `monarc export` writes, read by hand: [(path, outermost first; weight)]."""
 
+import collections
 import gzip
 import json
 import xml.etree.ElementTree as xml
@@ -131,6 +132,23 @@ def firefox_lines(data):
         samples = thread["samples"]
         stacks += [(paths[s], round(w * 1e6)) for s, w in zip(samples["stack"], samples["weight"]) if s is not None]
     return stacks
+
+
+def callgrind_own(text):
+    """{(function, line): what it has itself}, of names in which numbers stand for what was written before."""
+    names, own, function, is_call = {}, collections.Counter(), None, False
+    for line in text.split("\nevents:")[1].split("\n\ntotals:")[0].splitlines()[1:]:
+        key, _, value = line.partition("=")
+        if key in ("fn", "cfn"):
+            number, _, name = value.partition(" ")
+            names[number] = name.removesuffix(" [inlined]") or names.get(number)
+            function = names[number] if key == "fn" else function
+        elif key == "calls":
+            is_call = True
+        elif line[:1].isdigit():
+            own[function, int(line.split()[0])] += 0 if is_call else int(line.split()[1])
+            is_call = False
+    return own
 
 
 LINES = {"pprof": pprof_lines, "otlp": otlp_lines, "firefox": firefox_lines}

@@ -112,6 +112,8 @@ class Inlined(unittest.TestCase):
         """Those of the formats that have a place for them are where samples and calls were, not where functions
         begin."""
         own, total = self.expected_lines()
+        found = exported.callgrind_own(monarc("export", "--format", "callgrind", self.recording).stdout.decode())
+        self.assertEqual({line: amount for line, amount in found.items() if amount}, dict(own))
         self.assertGreater(len([line for line in own if line[0] == "host_a"]), 1)
         for name, read in exported.LINES.items():
             done = monarc("export", "--format", name, self.recording)

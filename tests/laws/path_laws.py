@@ -78,21 +78,26 @@ def otlp_has_the_stacks(subject):
 
 @law(*ALL)
 def exports_have_the_lines(subject):
-    """On each line of a function pprof, OpenTelemetry and Firefox have what lines has: the nanoseconds of samples
+    """On each line of a function callgrind, pprof, OpenTelemetry and Firefox have what lines has: the nanoseconds of samples
     there, and of those that have it on their stacks. A function's first line has what stands in other files, too."""
     if subject.run("lines", "--json", "--all", "r.monarc", status=(0, 2)).returncode:
         return NOTHING
     wanted, whole = collections.Counter(), collections.Counter()
     of = exported.pprof_files(export(subject, "pprof"))
     names = collections.Counter(f["name"] for f in subject.json("flat", "--all", "r.monarc")["functions"])
-    judged = set()
-    for row in subject.json("lines", "--all", "r.monarc")["lines"]:
+    judged, rows = set(), subject.json("lines", "--all", "r.monarc")["lines"]
+    for row in rows:
         place = row["name"], row["line"] or 0
         wanted[place] += round(row["self_samples"] * PERIOD)
-        whole[place] += round(row.get("total_samples", 0) * PERIOD)
+        if "total_samples" not in row:      # without stacks there are functions alone
+            return NOTHING
+        whole[place] += round(row["total_samples"] * PERIOD)
         file, first = of.get(row["name"], ("", 0))
         if names[row["name"]] == 1 and row["file"] == file and row["line"] not in (0, None, first):
             judged.add(place)
+    found = exported.callgrind_own(export(subject, "callgrind").decode())
+    if "\ndesc: Calls: " in export(subject, "callgrind").decode():     # with counted calls it has functions alone
+        subject.equal({k: found[k] for k in judged if found[k]}, {k: wanted[k] for k in judged if wanted[k]}, "callgrind")
     for form, read in exported.LINES.items():
         own, total = collections.Counter(), collections.Counter()
         for stack, amount in read(export(subject, form)):

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 const struct export_format export_formats[] = {
-    {"callgrind", callgrind_export, .tells_code = true, .tells_others = true},
+    {"callgrind", callgrind_export, .tells_code = true, .tells_others = true, .tells_lines = true},
     {"cpuprofile", cpuprofile_export, .needs_samples = true, .is_paths = true},
     {"dot", dot_export, .tells_others = true},
     {"firefox", firefox_export, .needs_samples = true, .tells_threads = true, .tells_times = true,

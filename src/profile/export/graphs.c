@@ -1,10 +1,10 @@
 /* Exports that are call graphs: callgrind's format, and dot.
  *
  * Callgrind's output format, version 1: for KCachegrind, QCachegrind and callgrind_annotate. Costs
- * stand at the line where a function begins, or, if the exchange has the code, at each instruction
- * with its line; calls have exact counts. What a call cost is added up by those who read it, so
- * nothing is in it twice: see exchange.h. Names are written once and then by number, as the format
- * allows, which makes the file a third as long.
+ * stand at the lines that frames have, or else where a function begins; if the exchange has the
+ * code, at each instruction with its line. Counts of calls are exact. What a call cost is added up
+ * by those who read it, so nothing is in it twice: see exchange.h. Names are written once and then
+ * by number, as the format allows, which makes the file a third as long.
  *
  *     ob=(1) /bin/x          object, file and function of what follows
  *     fl=(1) main.c
@@ -22,6 +22,7 @@
 #include "profile/export/exports.h"
 
 #include "base/map.h"
+#include "base/sort.h"
 #include "output/out.h"
 #include "profile/analysis/exchange/exchange.h"
 
@@ -92,8 +93,9 @@ struct callgrind {
     const struct exchange *x;
     struct arena *a;
     bool *has_object, *has_file, *has_function;
-    uint32_t *file_of; /* per function; equal paths have equal numbers */
-    uint64_t *others;  /* room for a line's costs of other dimensions */
+    uint32_t *file_of;                         /* per function; equal paths have equal numbers */
+    uint64_t *others;                          /* room for a line's costs of other dimensions */
+    const struct exchange_spots *self, *calls; /* of the code, or of lines; NULL: functions alone */
 };
 
 /* "fn=(3) main" the first time, "fn=(3)" after that. */
@@ -150,8 +152,108 @@ static void callgrind_cost(struct callgrind *c, const struct exchange_spot *at,
     out_char(c->out, '\n');
 }
 
-/* Own costs: at the function's first line, or instruction by instruction. A function without any
- * has a line with 0. */
+/* --- lines ---
+ *
+ * The figures of functions and arcs by the places of frames: what ran there, and what was called
+ * from there.
+ *
+ *     main (9)                     main: 0 at its first line; from line 9 work, 400
+ *       work (5)  100     gives
+ *       work (6)  300              work: 100 at line 5, 300 at line 6
+ *
+ * A reader adds up what is at the lines of a function, so their sum is the function's, and that of
+ * the lines that call another one is the arc's: both are checked by the laws of exchange.h. Places
+ * of one function and line are one, wherever they are in the tree, as are calls from one place to
+ * one function. */
+
+/* Calls from one place to one function. */
+struct line_calls {
+    uint32_t place, callee;
+    uint64_t cost;
+};
+
+/* The places of each function in the order of lines; those without costs of their own are left
+ * out. `self`: per place. */
+static void lines_make_self(struct exchange_spots *out, const struct exchange *x,
+                            const uint64_t *self, struct arena *a)
+{
+    struct keyed *order = ARENA_NEW(a, struct keyed, x->places.len);
+    size_t next = 0;
+    for (uint32_t i = 0; i < x->places.len; i++)
+        order[i] = (struct keyed){map_two(x->places.at[i].function, x->places.at[i].line), i};
+    sort_keyed(order, x->places.len);
+    out->first = ARENA_NEW(a, uint32_t, x->functions.len + 1);
+    for (uint32_t i = 0; i < x->functions.len; i++) {
+        for (; next < x->places.len && order[next].key >> 32 == i; next++)
+            if (self[order[next].item])
+                vec_push(&out->all, (struct exchange_spot){.line = (uint32_t)order[next].key,
+                                                           .cost = self[order[next].item]});
+        out->first[i + 1] = (uint32_t)out->all.len;
+    }
+}
+
+/* By arc, as they are sorted, and by line within each: sorting keeps the order of equals. Calls by
+ * nobody known, from [outside], have no frames, and so they have no places: one spot has all. */
+static void lines_make_calls(struct exchange_spots *out, const struct exchange *x,
+                             const struct line_calls *calls, size_t len, struct arena *a)
+{
+    struct keyed *order = ARENA_NEW(a, struct keyed, len);
+    size_t next = 0;
+    for (uint32_t i = 0; i < len; i++)
+        order[i] = (struct keyed){x->places.at[calls[i].place].line, i};
+    sort_keyed(order, len);
+    for (size_t i = 0; i < len; i++) {
+        const struct line_calls *c = &calls[order[i].item];
+        order[i].key = map_two(x->places.at[c->place].function, c->callee);
+    }
+    sort_keyed(order, len);
+    out->first = ARENA_NEW(a, uint32_t, x->arcs.len + 1);
+    for (uint32_t i = 0; i < x->arcs.len; i++) {
+        const struct exchange_arc *arc = &x->arcs.at[i];
+        uint64_t key = map_two(arc->caller, arc->callee);
+        for (; next < len && order[next].key <= key; next++) {
+            const struct line_calls *c = &calls[order[next].item];
+            if (order[next].key == key && c->cost)
+                vec_push(&out->all, (struct exchange_spot){.line = x->places.at[c->place].line,
+                                                           .cost = c->cost});
+        }
+        if (out->first[i] == out->all.len)
+            vec_push(&out->all, (struct exchange_spot){.line = x->functions.at[arc->caller].line,
+                                                       .cost = arc->cost});
+        out->first[i + 1] = (uint32_t)out->all.len;
+    }
+}
+
+/* A call is booked as exchange_costs.c does: on the outermost frame of the function. */
+static void lines_make(struct exchange_spots *self, struct exchange_spots *calls,
+                       const struct exchange *x, struct arena *a)
+{
+    uint64_t *own = ARENA_NEW(a, uint64_t, x->places.len + 1);
+    uint64_t *total = ARENA_NEW(a, uint64_t, x->frames.len + 1);
+    VEC(struct line_calls) found = {0};
+    struct map number_of = {0};
+    for (size_t i = x->frames.len; i-- > 1;) {
+        const struct exchange_frame *f = &x->frames.at[i];
+        own[f->place] += f->self;
+        total[i] += f->self;
+        total[f->parent] += total[i];
+        if (!f->parent || !f->is_outermost)
+            continue;
+        bool is_new;
+        uint32_t place = x->frames.at[f->parent].place;
+        uint32_t number = map_index(&number_of, place, f->function, found.len, &is_new);
+        if (is_new)
+            vec_push(&found, ((struct line_calls){.place = place, .callee = f->function}));
+        found.at[number].cost += total[i];
+    }
+    lines_make_self(self, x, own, a);
+    lines_make_calls(calls, x, found.at, found.len, a);
+    vec_free(&found);
+    map_deinit(&number_of);
+}
+
+/* Own costs: at the function's first line, or line by line, or instruction by instruction. A
+ * function without any has a line with 0. */
 static void callgrind_own(struct callgrind *c, uint32_t number)
 {
     const struct exchange_function *f = exchange_function_there(c->x, number);
@@ -161,11 +263,11 @@ static void callgrind_own(struct callgrind *c, uint32_t number)
         c->others[i] = exchange_self(&c->x->others[i], number);
     if (code)
         begin.address = code->entry[number];
-    if (!code || !f->self)
+    if (!c->self || !f->self)
         callgrind_cost(c, &begin, c->others);
-    for (uint32_t i = code ? code->self.first[number] : 0; code && i < code->self.first[number + 1];
-         i++)
-        callgrind_cost(c, &code->self.all.at[i], NULL);
+    for (uint32_t i = c->self ? c->self->first[number] : 0;
+         c->self && i < c->self->first[number + 1]; i++)
+        callgrind_cost(c, &c->self->all.at[i], NULL);
 }
 
 /* Readers take what a call cost for the caller's own if it was never called. */
@@ -180,21 +282,20 @@ static void callgrind_call(struct callgrind *c, uint32_t callee, const struct ex
     callgrind_cost(c, from, others);
 }
 
-/* The calls of one pair: together, or from each instruction that made some. */
+/* The calls of one pair: together, or from each line or instruction that made some. */
 static void callgrind_arc(struct callgrind *c, const struct exchange_pairs *pairs)
 {
     const struct exchange_arc *arc = &pairs->arc;
-    const struct exchange_code *code = c->x->code;
-    if (!code) {
+    if (!c->calls) {
         uint32_t line = exchange_function_there(c->x, arc->caller)->line;
         callgrind_call(
             c, arc->callee,
             &(struct exchange_spot){.line = line, .calls = arc->calls, .cost = pairs->costs[0]},
             pairs->costs + 1);
     }
-    for (uint32_t i = code ? code->calls.first[pairs->number] : 0;
-         code && i < code->calls.first[pairs->number + 1]; i++)
-        callgrind_call(c, arc->callee, &code->calls.all.at[i], NULL);
+    for (uint32_t i = c->calls ? c->calls->first[pairs->number] : 0;
+         c->calls && i < c->calls->first[pairs->number + 1]; i++)
+        callgrind_call(c, arc->callee, &c->calls->all.at[i], NULL);
 }
 
 /* A function and its calls, of which `pairs` has the first if it has any; it is then the first of
@@ -238,7 +339,9 @@ static void callgrind_head(struct callgrind *c)
     if (callgrind_has_uncounted(x))
         out_printf(c->out,
                    "desc: Calls: those that were seen on stacks and not counted stand as 1%s\n",
-                   x->code ? " for each instruction" : "");
+                   x->code    ? " for each instruction"
+                   : c->calls ? " for each line"
+                              : "");
     if (s->unknown_callers)
         out_printf(c->out, "desc: Left out: %lu calls from outside of all functions\n",
                    (unsigned long)s->unknown_callers);
@@ -281,6 +384,16 @@ void callgrind_export(struct out *out, const struct exchange *x)
     }
     c.has_file = ARENA_NEW(&scratch, bool, len + 1);
     intern_deinit(&texts);
+    /* Counted calls are of functions, and so are further dimensions. */
+    struct exchange_spots self = {0}, calls = {0};
+    if (x->code) {
+        c.self = &x->code->self;
+        c.calls = &x->code->calls;
+    } else if (x->places.len > x->functions.len && !x->has_calls && !x->others_len) {
+        lines_make(&self, &calls, x, &scratch);
+        c.self = &self;
+        c.calls = &calls;
+    }
     callgrind_head(&c);
     for (uint32_t i = 0; i < len; i++)
         callgrind_function(&c, i, &pairs, &has_pair);
@@ -292,6 +405,8 @@ void callgrind_export(struct out *out, const struct exchange *x)
         out_printf(out, " %lu", (unsigned long)total);
     }
     out_char(out, '\n');
+    vec_free(&self.all);
+    vec_free(&calls.all);
     arena_deinit(&scratch);
 }
 
