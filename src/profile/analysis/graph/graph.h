@@ -237,13 +237,4 @@ void graph_build_measured(struct graph *g, struct functions *f, const struct pro
                           const struct attribution *t, const struct stacks *stacks,
                           struct arena *a);
 
-/* --- cycles ------------------------------------------------------------------------------------
- *
- * Cycles of the call graph and its topological order. Internal to the graph. */
-
-/* Sets `order`, `cycle`, `head` and `next_member` of all functions, and g->cycles with a node for
- * each, appended to g->nodes (which must have room for half as many nodes again as functions).
- * Functions are met in the order of addresses, `roots` in between. */
-void cycles_find(struct graph *g, const struct graph_root *roots, size_t roots_len);
-
 #endif

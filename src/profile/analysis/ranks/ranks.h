@@ -216,9 +216,4 @@ void rank_table_make(struct rank_table *t, const struct rank_set *s, const struc
                      struct arena *a);
 void rank_table_deinit(struct rank_table *t);
 
-/* The steps of it about single ranks: rank_findings.c. */
-void rank_find_outliers(struct rank_table *t, struct arena *a);
-void rank_find_groups(struct rank_table *t, struct arena *a);
-void rank_find_events(struct rank_table *t, struct arena *a);
-
 #endif
