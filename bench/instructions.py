@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How many instructions each command takes, and which take more than they did.
 
-    instructions.py [--monarc PATH] [--only ROW]... [--save TABLE | --against TABLE] [CACHE]
+    instructions.py [--monarc PATH] [--only ROW]... [--save TABLE | --against TABLE [--messages FILE]] [CACHE]
 
 Times on a shared machine differ by a fifth from run to run; the instructions of a program do not, so
 that a loss of three percent is seen at once. The inputs are small and the same each time: a program of
@@ -10,7 +10,8 @@ that a loss of three percent is seen at once. The inputs are small and the same 
 (default build/bench-instructions), with the compiler that is there.
 
 valgrind counts (callgrind, one thread at a time). --save writes the table, one row a line; --against
-compares with such a table and names the rows that grew by more than 3 %: then the exit status is 1.
+compares with such a table and names the rows that grew by more than 3 %: then the exit status is 1,
+unless each has a line in FILE, the messages of the commits since, that says why: "Instructions: ROW: why".
 Counts depend on the compiler, the C library and the CPU that this library sees, so a table is
 compared on the machine that made it, with the program of the commit before.
 """
@@ -95,10 +96,13 @@ def main():
     parser.add_argument("--only", action="append", metavar="ROW", help="rows with this in their name")
     parser.add_argument("--save", type=Path, metavar="TABLE")
     parser.add_argument("--against", type=Path, metavar="TABLE")
+    parser.add_argument("--messages", type=Path, metavar="FILE")
     parser.add_argument("cache", nargs="?", type=Path, default=ROOT / "build/bench-instructions")
     o = parser.parse_args()
     words = inputs(o.cache.resolve())
     before = read_table(o.against) if o.against else {}
+    messages = o.messages.read_text() if o.messages else ""
+    reasons = dict(re.findall(r"^Instructions: ([^:\n]+): *(\S.*)$", messages, re.M))
     folder = o.cache.resolve() / "work"
     counts, grown, failed = {}, [], []
     for name, row in ROWS.items():
@@ -118,8 +122,9 @@ def main():
     for name in failed:
         print(f"instructions.py: {name} failed", file=sys.stderr)
     for name in grown:
-        print(f"instructions.py: {name} takes more than 3 % more instructions", file=sys.stderr)
-    return int(bool(grown or failed))
+        print(f"instructions.py: {name} takes more than 3 % more instructions: {reasons.get(name, 'nothing says why')}",
+              file=sys.stderr)
+    return int(bool(failed) or any(name not in reasons for name in grown))
 
 
 if __name__ == "__main__":

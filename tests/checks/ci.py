@@ -46,7 +46,7 @@ import os, sys
 with open("calls", "a") as calls:
     print("run_all", *sys.argv[1:], file=calls)
 if "--list" in sys.argv:
-    print(*(f"cli/{n}-slow" for n in "abcdefghijklmnopqrstuvwxyz"), "truth/truth-slow", sep="\n")
+    print(*(f"cli/{n}-slow" for n in "abcdefghijklmnopqrstuvwxyz"), "truth/truth-time-slow", sep="\n")
     sys.exit()
 if "build-ci/clang" in sys.argv and os.environ.get("FINDING"):
     print("cli/x  1 failed\nfailed: cli/x\n    | not ok 1 - all of it\n    again: tests/run_all.py --again cli/x --seed 5")
@@ -64,6 +64,15 @@ FUZZER = """#!/bin/sh
 case $* in *found/fuzz_b*) [ -z "${CRASH:-}" ] || { echo crash; exit 1; } ;; esac
 echo "stat::number_of_executed_units: 12"
 """
+STUB = """def make(folder, *_):
+    folder.mkdir(exist_ok=True)
+c_sources = build = write_all = make_stacks = lambda *words, **_: words[0]
+"""
+VALGRIND = """#!/bin/sh
+case $* in *before/build*" flame "*) number=10000 ;; *" flame "*) number=${FLAME:-10300} ;; *) number=500 ;; esac
+echo "==7== Collected : $number" >&2
+"""
+GIT = "#!/bin/sh\ncase $1 in archive) tar -c monarc ;; log) echo ${MESSAGE:-} ;; *) echo 0000000${COMMIT:-7} ;; esac\n"
 TRUE = "#!/bin/sh\nexit 0\n"
 MONARC = """#!/bin/sh
 echo 'lines% 90 [all of it]'
@@ -72,10 +81,14 @@ echo 'passed: branch coverage is 70.00 %, required: 66.00 %'
 exit 1
 """
 FILES = {"tools/setup.sh": SETUP, "tests/in_debian.sh": IN_DEBIAN, "test.sh": TEST_SH, "tests/run_all.py": RUN_ALL,
-         "bin/meson": MESON, "bin/ninja": TRUE, "bin/clang": TRUE, "bin/run-clang-tidy": TRUE, "bin/git": "#!/bin/sh\necho 0000000${COMMIT:-7}\n",
+         "bin/meson": MESON, "bin/ninja": TRUE, "bin/clang": TRUE, "bin/run-clang-tidy": TRUE, "bin/git": GIT,
+         "bench/instructions.py": (tap.ROOT / "bench/instructions.py").read_text(), "bin/valgrind": VALGRIND,
+         "bench/make_cover.py": STUB, "bench/make_large.py": STUB,
+         "bench/make_profile.py": STUB, "bench/pictures.py": STUB,
          "fuzzer": FUZZER, "monarc": MONARC}
 STEPS = ["packages", "clang", "tidy", "debian12", "debian12-demo", "debian12-packages", "debian12-tests",
-         "debian12-user", "debian13", "debian13-demo", "debian13-tests", "sanitizers", "coverage", "fuzz", "cross", "slow"]
+         "debian12-user", "debian13", "debian13-demo", "debian13-tests", "sanitizers", "coverage", "instructions", "fuzz",
+         "cross", "slow"]
 
 
 class Run:
@@ -110,8 +123,8 @@ class Run:
 
 def test_all(t):
     run = Run()
-    # 11 of one case each, and 50 + 7 + 7 + 10 + 10 + 10 + 2 fuzzers.
-    t.clean("all pass, and the last line is the sum", run.findings("105 passed, 0 failed, 2 skipped", 0, "s in all"))
+    # 12 of one case each, and 50 + 7 + 7 + 10 + 10 + 10 + 2 fuzzers.
+    t.clean("all pass, and the last line is the sum", run.findings("106 passed, 0 failed, 2 skipped", 0, "s in all"))
     t.clean("the table has each step, in order", [] if run.table == STEPS else [str(run.table)])
     order = [c for c in run.calls if c.startswith(("bookworm", "trixie", "here"))]
     t.clean("the systems run ./demo.sh, then tests; the machine runs no ./test.sh", [] if order == [
@@ -141,6 +154,14 @@ def test_failures(t):
     t.clean("so is an input that a fuzzer found", run.findings("2 passed, 1 failed", 1, "fuzz_b failed with -seed=1"))
     run = Run("warnings", BUILD_STATUS="1")
     t.clean("so is a build", run.findings("3 passed, 1 failed", 1, "gcc failed with status 1"))
+    run = Run("instructions", FLAME="10301")
+    t.clean("so is a command that takes more than 3 % more instructions", run.findings(
+        "1 passed, 1 failed", 1, "flame takes more than 3 % more instructions: nothing says why", absent=["graph takes"]))
+    run = Run("instructions", FLAME="20000", MESSAGE="Instructions: flame: it draws twice as much")
+    t.clean("unless a commit says why", run.findings(
+        "2 passed, 0 failed", 0, "flame takes more than 3 % more instructions: it draws twice as much"))
+    run = Run("instructions", FLAME="20000", MESSAGE="Instructions: flame:")
+    t.clean("in words", run.findings("1 passed, 1 failed", 1))
     run = Run("odd")
     t.clean("so is a step of no name", run.findings("1 passed, 1 failed", 1, "no step is called odd"))
 
@@ -181,7 +202,7 @@ def test_tenths(t):
     for commit in 0, 9:
         run = Run("slow", COMMIT=str(commit))
         names = [w for c in run.calls if "--list" not in c for w in c.split() if w.endswith("-slow")]
-        expected = [f"cli/{n}-slow" for n in "abcdefghijklmnopqrstuvwxyz"[commit::10]] + ["truth/truth-slow"]
+        expected = [f"cli/{n}-slow" for n in "abcdefghijklmnopqrstuvwxyz"[commit::10]] + ["truth/truth-time-slow"]
         t.clean(f"a commit that ends in {commit} takes that tenth of `slow`, and what is valuable", run.findings(
             "11 passed, 0 failed", 0, f"tenth {commit} of 0 to 9") + ([] if names == expected else names))
 
