@@ -672,93 +672,74 @@ static const char *state_text(enum use_state state)
     return TEXTS[state];
 }
 
-/* Functions that are not as they were: those that lost counters and, on request, those that moved,
- * which are the last ones of the list. */
-static void counters_table(const struct use_counters *u, const struct optimize_request *r,
-                           struct out *out)
+/* Functions that are not as they were: those that lost counters and those that moved, which are the
+ * last ones of the list, and which text has on request. */
+static void counters_drift(struct facts *w, const struct use_counters *u,
+                           const struct optimize_request *r)
 {
-    bool has_head = false;
-    for (size_t i = 0; i < u->functions.len && i < r->limit; i++) {
+    size_t rows = facts_rows(w, "drift");
+    for (size_t i = 0; i < u->functions.len && (w->json || i < r->limit); i++) {
         const struct use_function *f = &u->functions.at[i];
-        if (f->state == USE_MOVED && !r->explains)
+        if (w->out && f->state == USE_MOVED && !r->explains)
             break;
-        if (!has_head)
-            out_str(out, "    share  function\n");
-        has_head = true;
-        out_printf(out, "%7.2f %%  ", percent((double)f->count, (double)u->count));
-        text_name(out, f->name);
-        out_printf(out, "  (%s)  ", state_text(f->state));
-        text_name(out, f->source);
-        out_printf(out, ":%" PRIu32, f->line);
+        fact_text(w, i ? "" : "    share  function\n");
+        facts_row(w, &rows);
+        if (w->out)
+            out_printf(w->out, "%7.2f %%  ", percent((double)f->count, (double)u->count));
+        fact(w, "name", field_text(f->name), "*");
+        fact(w, NULL, field_text(state_text(f->state)), "  (*)  ");
+        fact(w, "file", field_text(f->source), "*");
+        fact(w, "line", field_u64(f->line), ":*");
+        fact(w, "state", field_text(state_text(f->state)), NULL);
+        fact(w, "count", field_u64(f->count), NULL);
         if (f->new_line && f->new_line != f->line)
-            out_printf(out, ", now :%" PRIu32, f->new_line);
-        out_char(out, '\n');
+            fact(w, NULL, field_u64(f->new_line), ", now :*");
+        fact_text(w, "\n");
     }
+    if (w->json)
+        facts_rows_end(w, 0, rows);
 }
 
-/* What there is comes first, then what is missing of it, and what to do last. */
-static void counters_text(const struct use_counters *u, const struct optimize_request *r,
-                          struct out *out)
+/* What there is comes first, then what is missing of it, and what to do last
+ * (docs/schema/optimize_counters.schema.json). */
+static void counters_facts(struct facts *w, const struct use_counters *u,
+                           const struct optimize_request *r)
 {
     uint64_t lost = u->changed + u->gone;
-    if (r->output)
-        out_printf(out, "%s: counters", r->output);
-    else
-        out_str(out, "counters");
-    out_printf(out,
-               " of %" PRIu64 " object%s, %" PRIu64 " function%s, %" PRIu32 " run%s with %" PRIu64
-               " as the sum of their largest counts\n",
-               u->written, text_plural(u->written), u->kept, text_plural(u->kept), u->runs,
-               text_plural(u->runs), u->sum_max);
-    if (u->unmatched)
-        out_printf(out, "%" PRIu64 " object%s left out: %s has no notes of %s\n", u->unmatched,
-                   u->unmatched == 1 ? " is" : "s are", r->against, u->unmatched_path);
-    if (u->moved)
-        out_printf(out, "%" PRIu64 " function%s moved, and kept %s counters\n", u->moved,
-                   text_plural(u->moved), u->moved == 1 ? "its" : "their");
+    if (w->json)
+        json_document_begin(w->json, "optimize_counters");
+    fact(w, "output", field_text(r->output), "*: ");
+    fact(w, "objects", field_u64(u->written), "counters of * object~, ");
+    fact(w, "functions", field_u64(u->kept), "* function~, ");
+    fact(w, "runs", field_u64(u->runs), "* run~ with ");
+    fact(w, "sum_max", field_u64(u->sum_max), "* as the sum of their largest counts\n");
+    fact_nonzero(w, "objects_without_notes", u->unmatched,
+                 u->unmatched == 1 ? "* object is left out: " : "* objects are left out: ");
+    if (w->out && u->unmatched)
+        out_printf(w->out, "%s has no notes of %s\n", r->against, u->unmatched_path);
+    fact_nonzero(w, "functions_moved", u->moved,
+                 u->moved == 1 ? "* function moved, and kept its counters\n"
+                               : "* functions moved, and kept their counters\n");
+    fact(w, "functions_changed", field_u64(u->changed), NULL);
+    fact(w, "functions_gone", field_u64(u->gone), NULL);
+    fact_nonzero(w, NULL, lost, lost == 1 ? "* function lost its" : "* functions lost their");
     if (lost)
-        out_printf(out, "%" PRIu64 " function%s lost %s counters, %.2f %% of all counts\n", lost,
-                   text_plural(lost), lost == 1 ? "its" : "their",
-                   percent((double)u->lost, (double)u->count));
-    counters_table(u, r, out);
+        fact(w, NULL, field_double(percent((double)u->lost, (double)u->count)),
+             " counters, *2 % of all counts\n");
+    fact(w, "counts", field_u64(u->count), NULL);
+    fact(w, "counts_lost", field_u64(u->lost), NULL);
+    counters_drift(w, u, r);
+    fact(w, "drifted", field_text(u->drifted), "also: *, by function and line; ");
     if (u->drifted)
-        out_printf(out,
-                   "also: %s, by function and line; for the %" PRIu64
-                   " object%s with such functions: -fauto-profile=FILE instead of -fprofile-use\n",
-                   u->drifted, u->drifted_objects, text_plural(u->drifted_objects));
-    if (r->output && path_has_suffix(r->output, ".gcda"))
-        out_str(out, "next: gcc -O2 -fprofile-use, with the file next to the object\n");
-    else if (r->output)
-        out_printf(out, "next: gcc -O2 -fprofile-use=%s\n", r->output);
-}
-
-/* docs/schema/optimize_counters.schema.json. */
-static void counters_json(const struct use_counters *u, const struct optimize_request *r,
-                          struct out *out)
-{
-    struct json j = {.out = out};
-    json_document_begin(&j, "optimize_counters");
-    json_pair_str(&j, "output", r->output);
-    json_pair_u64(&j, "objects", u->written);
-    json_pair_u64(&j, "objects_without_notes", u->unmatched);
-    json_pair_u64(&j, "functions", u->kept);
-    json_pair_u64(&j, "functions_moved", u->moved);
-    json_pair_u64(&j, "functions_changed", u->changed);
-    json_pair_u64(&j, "functions_gone", u->gone);
-    json_pair_u64(&j, "runs", u->runs);
-    json_pair_u64(&j, "sum_max", u->sum_max);
-    json_pair_u64(&j, "counts", u->count);
-    json_pair_u64(&j, "counts_lost", u->lost);
-    json_pair_str(&j, "drifted", u->drifted);
-    JSON_ROWS(&j, "drift", i, u->functions.len) {
-        const struct use_function *f = &u->functions.at[i];
-        json_pair_str(&j, "name", f->name);
-        json_pair_str(&j, "file", f->source);
-        json_pair_u64(&j, "line", f->line);
-        json_pair_str(&j, "state", state_text(f->state));
-        json_pair_u64(&j, "count", f->count);
-    }
-    json_end(&j);
+        fact(w, NULL, field_u64(u->drifted_objects),
+             "for the * object~ with such functions: -fauto-profile=FILE instead of "
+             "-fprofile-use\n");
+    if (w->json)
+        json_end(w->json);
+    else if (r->output && path_has_suffix(r->output, ".gcda"))
+        fact_text(w, "next: gcc -O2 -fprofile-use, with the file next to the object\n");
+    else
+        fact(w, NULL, field_text(r->output), "next: gcc -O2 -fprofile-use=*\n");
 }
 
 /* Writes the counters, and reports; without an output it only reports what would be written. */
@@ -774,10 +755,10 @@ static bool optimize_counters(const struct optimize_request *r, struct out *out,
     if (r->source.program)
         return err_in(e, r->source.program, "is not needed: notes say whose counters they are");
     bool ok = use_counters_write(&u, &request, e);
-    if (ok && r->view.print.format)
-        counters_json(&u, r, out);
-    else if (ok)
-        counters_text(&u, r, out);
+    struct json j = {.out = out};
+    bool is_json = r->view.print.format;
+    if (ok)
+        counters_facts(&(struct facts){is_json ? NULL : out, is_json ? &j : NULL}, &u, r);
     use_counters_deinit(&u);
     return ok;
 }
