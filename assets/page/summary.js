@@ -55,16 +55,23 @@ function findingList(findings) {
     return list;
 }
 
-/* By self time; where no time was measured, by calls. */
+/* A kind of waiting, which has a row among the functions. */
+const isOffCpu = i => /^\[(waiting\]|ready to run\]$|stopped\]$)/.test(page.functions.name[i]);
+
+/* By self time; where no time was measured, by calls. Where there is work, waits are none of it, and shares are those of the work:
+ * as the answer above has them. */
 function hottest() {
     const f = page.functions, hasCalls = Number(page.summary.calls) > 0, hasTime = page.summary.has_samples;
-    const first = hasTime ? [...f.self.keys()].filter(i => f.self[i] > 0).slice(0, FEW)
+    const off = hasTime ? [...f.self.keys()].filter(isOffCpu).reduce((sum, i) => sum + f.self[i], 0) : 0;
+    const isApart = off > 0 && page.summary.samples - off > 1e-6 * off, whole = isApart ? page.summary.samples - off : page.summary.samples;
+    const part = i => whole > 0 ? f.self[i] / whole : 0, error = i => selfError(i) * page.summary.samples / (whole || 1);
+    const first = hasTime ? [...f.self.keys()].filter(i => f.self[i] > 0 && !(isApart && isOffCpu(i))).slice(0, FEW)
         : [...f.calls.keys()].filter(i => Number(f.calls[i]) > 0)
             .sort((l, r) => Number(f.calls[r]) - Number(f.calls[l]) || l - r).slice(0, FEW);
     const calls = i => hasCalls ? [callsText(i)] : [];
-    const times = i => hasTime ? [element("span", { class: "heat wide" }, percentText(share(f.self[i]), selfError(i)), bar(share(f.self[i]) / (share(f.self[first[0]]) || 1))),
-        amountText(f.self[i], selfError(i)), percentText(share(f.total[i]), f.off[i])] : [];
-    const titles = [...(hasTime ? ["self", "self time", "total"] : []), ...(hasCalls ? ["calls"] : []), "function"];
+    const times = i => hasTime ? [element("span", { class: "heat wide" }, percentText(part(i), error(i)), bar(part(i) / (part(first[0]) || 1))),
+        amountText(f.self[i], selfError(i)), ...(isApart ? [] : [percentText(share(f.total[i]), f.off[i])])] : [];
+    const titles = [...(hasTime ? [isApart ? "of the CPU" : "self", "self time", ...(isApart ? [] : ["total"])] : []), ...(hasCalls ? ["calls"] : []), "function"];
     return first.length ? smallTable(hasTime ? "Hottest functions" : "Functions called most", titles,
         first.map(i => [...times(i), ...calls(i), functionLink(i)]), titles.length - 1) : null;
 }

@@ -43,9 +43,12 @@ static bool find_all(struct graphviz *v)
            late_find(l, "gvFreeRenderData", &v->free_data);
 }
 
-/* In the dark, the ground and what stands on it alone: boxes keep their colours and their text. */
-static const char NIGHT[] =
-    "\n<style>@media (prefers-color-scheme:dark){svg{background:#17171b}"
+/* Heads of thick arrows end where their lines do, and labels have a rim against arrows beside them.
+ * In the dark, the ground and what stands on it alone: boxes keep their colours and their text. */
+static const char STYLE[] =
+    "\n<style>.edge polygon{stroke-width:4}"
+    ".edge text{paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}"
+    "@media (prefers-color-scheme:dark){svg{background:#17171b}.edge text{stroke:#17171b}"
     ".graph>polygon{fill:#17171b}.graph>text,.cluster>text,.edge text{fill:#e8e8ee}"
     ".edge path,.edge polygon{stroke:#a2a2ae}.edge polygon{fill:#a2a2ae}"
     ".cluster>path,.cluster>polygon{stroke:#a2a2ae;fill:#212127}}</style>";
@@ -60,7 +63,7 @@ static void put_picture(struct out *out, const char *data, size_t len, const cha
     if (end) {
         out_str(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
         out_bytes(out, from, (size_t)(end + 1 - from));
-        out_str(out, NIGHT);
+        out_str(out, STYLE);
         len -= (size_t)(end + 1 - data);
         data = end + 1;
     }

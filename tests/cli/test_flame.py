@@ -283,7 +283,7 @@ class Graph(unittest.TestCase):
                 self.assertTrue(out.read_bytes().startswith(magic))
                 if name == "svg":
                     self.assertNotIn(b"<!DOCTYPE", out.read_bytes())
-                    self.assertRegex(out.read_bytes(), rb"^[^<]*<\?xml[^>]*>\n<svg[^>]*>\n<style>@media \(prefers-color-scheme:dark")
+                    self.assertRegex(out.read_bytes(), rb"^[^<]*<\?xml[^>]*>\n<svg[^>]*>\n<style>\.edge [^<]*@media \(prefers-color-scheme:dark")
                     self.assertIn("box::open", [t.text for t in xml.fromstring(out.read_bytes()).iter(SVG + "text")])
 
     def test_plugins_that_are_not_listed(self):

@@ -397,6 +397,8 @@ async function checkSummary(visit, name) {
     for (const rows of tables.filter(all => "calls" in all[0]))
         ok(rows.some(row => row.calls !== "" && row.calls !== "0"), `${name}: calls in the summary`);
     const functions = await visit.page.$$("main .heat.wide .bar");
+    const hot = tables.map(rows => rows.filter(row => row["of the CPU"])).find(rows => rows.length) || [];
+    same(hot.filter(row => /^\[(waiting|ready|stopped)/.test(row.function)), [], `${name}: waits are not among the hottest functions`);
     ok(!functions.length || await visit.page.$(".flame.small canvas"), `${name}: the summary has a picture`);
     const answers = await visit.page.$$eval("main > .lead", all => all.map(answer => answer.textContent));
     ok((!functions.length || / s of CPU|^[\d.e+]+ /.test(answers[0])) && answers.every(answer => /^(No|\d)/.test(answer)),
