@@ -57,19 +57,15 @@ static uint64_t info_peak_address(const struct histogram *h, uint64_t peak)
 /* Samples, and as time where the rate is known. Without a rate the samples are no time. The
  * abbreviation is a byte of the file, of which anything may have been made: what is no visible
  * ASCII character is printed as `?`. */
-static void info_samples_text(struct out *out, const struct histogram *h, uint64_t peak)
+static void info_samples_text(struct out *out, const struct histogram *h, uint64_t samples)
 {
     bool is_visible = h->abbreviation > ' ' && h->abbreviation <= '~';
-    uint64_t samples = histogram_total(h);
     out_printf(out, "    %" PRIu64 " samples of rate %" PRIu32, samples, h->rate);
     if (h->rate) {
         out_printf(out, ": %.2f ", (double)samples / h->rate);
         text_name(out, h->dimension[0] ? h->dimension : "units");
         out_printf(out, " (%c)", is_visible ? h->abbreviation : '?');
     }
-    if (peak)
-        out_printf(out, ", most (%" PRIu64 ") at 0x%" PRIx64, peak, info_peak_address(h, peak));
-    out_char(out, '\n');
 }
 
 /* A line or two each: range, bins, samples, and where most of them are. The address of the peak is
@@ -79,7 +75,8 @@ static void info_histograms(struct facts *w, const struct profile *p)
 {
     FACT_ROWS(w, "histograms", 2, i, p->histograms.len) {
         const struct histogram *h = &p->histograms.at[i];
-        uint64_t peak = histogram_peak(h);
+        uint64_t samples = histogram_total(h), peak = histogram_peak(h);
+        uint64_t place = peak ? info_peak_address(h, peak) : h->low;
         char abbreviation[2] = {h->abbreviation};
         fact(w, NULL, field_u64(i), "  histogram *: ");
         fact(w, "low", field_address(h->low), "*-");
@@ -90,11 +87,12 @@ static void info_histograms(struct facts *w, const struct profile *p)
         fact(w, "dimension", field_text(h->dimension), NULL);
         fact(w, "abbreviation", field_text(abbreviation), NULL);
         fact(w, "counter_bits", field_u64(8 * h->width), "* bits\n");
-        fact(w, "samples", field_u64(histogram_total(h)), NULL);
-        fact(w, "peak_samples", field_u64(peak), NULL);
-        fact(w, "peak_address", field_address(peak ? info_peak_address(h, peak) : h->low), NULL);
         if (w->out)
-            info_samples_text(w->out, h, peak);
+            info_samples_text(w->out, h, samples);
+        fact(w, "samples", field_u64(samples), NULL);
+        fact(w, "peak_samples", field_u64(peak), peak ? ", most (*)" : NULL);
+        fact(w, "peak_address", field_address(place), peak ? " at *" : NULL);
+        fact_text(w, "\n");
     }
 }
 
