@@ -288,6 +288,10 @@ uint32_t text_hidden(const char *at, size_t left, size_t *len);
  * out, since names differ at both ends. A character counts as one column. */
 void text_name_within(struct out *out, const char *name, size_t len, int room);
 
+/* On a terminal, as much of a text as its line has room for after `used` columns, up to the end of
+ * a clause; elsewhere all of it. */
+void text_clause(struct out *out, const char *text, int used);
+
 /* The same of a path, which loses its beginning: the end of a path tells files apart. */
 void text_path_within(struct out *out, const char *path, size_t len, int room);
 

@@ -187,6 +187,16 @@ void text_name_within(struct out *out, const char *name, size_t len, int room)
     text_name_n(out, name + tail, len - tail);
 }
 
+void text_clause(struct out *out, const char *text, int used)
+{
+    size_t len = strlen(text), end = 0;
+    int room = out->columns - used;
+    for (size_t i = 1; i < len && (int)i <= room; i++)
+        if ((strchr(":;,", text[i]) && text[i + 1] == ' ') || !strncmp(text + i, " (", 2))
+            end = i;
+    text_name_n(out, text, (int)len <= room || room <= 0 || !end ? len : end);
+}
+
 /* --- amounts and heat ------------------------------------------------------------------------- */
 
 /* A unit below one thousandth of the dimension is never needed: prefixes go down to femto. */

@@ -251,22 +251,6 @@ static void head_text_calls(struct out *out, const struct summary *s)
                    s->unknown_callees);
 }
 
-/* Of a text, as much as `columns` hold, up to the end of a clause. */
-static size_t clause_within(const char *text, size_t columns)
-{
-    size_t len = strlen(text), end = 0;
-    for (size_t i = 1; i < len && i <= columns; i++)
-        if ((strchr(":;,", text[i]) && text[i + 1] == ' ') || !strncmp(text + i, " (", 2))
-            end = i;
-    return len <= columns || !end ? len : end;
-}
-
-void text_clause(struct out *out, const char *text, int used)
-{
-    int room = out->columns - used;
-    text_name_n(out, text, room > 0 ? clause_within(text, (size_t)room) : strlen(text));
-}
-
 /* What the user must know of the profile before any figure. On a terminal, a caveat is one line:
  * what it means; `doctor` has them whole. */
 static void head_text_reasons(struct out *out, const struct summary *s)

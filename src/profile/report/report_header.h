@@ -108,10 +108,6 @@ void text_none_passes(struct out *out, const char *what);
 /* The lines above a table: the answer, what was measured, and with is_verbose how. */
 void text_summary(struct out *out, const struct summary *s);
 
-/* On a terminal, as much of a text as its line has room for after `used` columns, up to the end of
- * a clause; elsewhere all of it. */
-void text_clause(struct out *out, const char *text, int used);
-
 /* The same, and why the profile cannot be trusted; text_notes() has advice on samples besides. */
 void text_summary_brief(struct out *out, const struct summary *s);
 void text_notes(struct out *out, const struct summary *s);
