@@ -716,6 +716,19 @@ class Names(unittest.TestCase):
         found = monarc_json("flat", profile(folder / "s", "00" * 20))["functions"]
         self.assertNotIn("deep_one", [f["name"] for f in found])
 
+    def test_pprof_counts_samples_by_the_period(self):
+        """A stack stands once, however often it was sampled; without a period it is one sample."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "pprof"
+            cpu = [("cpu", "nanoseconds")]
+            for types, values, period, count in ((cpu, [70 * 10**6], ("cpu", "nanoseconds", 10**7), 7),
+                                                 (cpu, [70 * 10**6], ("cpu", "milliseconds", 10), 7),
+                                                 (cpu, [70 * 10**6], ("wall", "nanoseconds", 10**7), 1),
+                                                 (cpu, [10**6], ("cpu", "nanoseconds", 10**7), 1), (cpu, [5], None, 1),
+                                                 ([("samples", "count"), *cpu], [3, 70 * 10**6], ("cpu", "nanoseconds", 10**7), 3)):
+                path.write_bytes(self.pprof(types, values, period))
+                self.assertEqual(monarc_json("flat", path)["summary"]["recording"]["samples_taken"], count, (values, period))
+
     @slow
     def test_pprof_units(self):
         """Weights are in nanoseconds, bytes or numbers, whatever a type is called; exports say so."""

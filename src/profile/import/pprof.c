@@ -428,11 +428,18 @@ static uint32_t pprof_thread(struct pprof_file *f, const struct pprof_thread *t)
                             (const char *)name.at, name.len);
 }
 
+/* How many samples a value is: one for each period, if there is one, as files have a stack once. */
+static uint64_t pprof_count(uint64_t value, uint64_t period)
+{
+    uint64_t count = period ? value / period : 0;
+    return count && count < UINT32_MAX ? count : 1;
+}
+
 /* A sample for each type with a value above 0. How many samples it stands for is the value of the
- * type `samples`, if there is one. false: a sum exceeds 64 bits. */
+ * type `samples`, if there is one, else a matter of the period. false: a sum exceeds 64 bits. */
 static bool pprof_weigh(struct pprof_file *f, uint32_t node, uint32_t thread)
 {
-    uint64_t samples = 1;
+    uint64_t samples = 0;
     for (uint32_t i = 0; i < f->types_len && i < f->values.len; i++)
         if (f->types[i].is_samples && f->values.at[i] && f->values.at[i] < UINT32_MAX)
             samples = f->values.at[i];
@@ -444,7 +451,10 @@ static bool pprof_weigh(struct pprof_file *f, uint32_t node, uint32_t thread)
         }
         if (__builtin_mul_overflow(value, f->types[i].factor, &value))
             return false;
-        if (value && !named_run_sample(&f->n, thread, f->types[i].event, node, value, samples))
+        uint32_t event = f->types[i].event;
+        uint64_t period = f->n.recording->events.at[event].period;
+        uint64_t count = samples ? samples : pprof_count(value, period);
+        if (value && !named_run_sample(&f->n, thread, event, node, value, count))
             return false;
     }
     return true;
@@ -686,15 +696,14 @@ static bool pprof_read_code(struct pprof_file *f, bool opens_no_files, struct re
     bool ok = pprof_samples(f, e);
     if (ok)
         collector_finish(f->collector, 1, out);
-    /* The collector has seen each stack once; a sample is a period, or was counted. */
+    /* The collector has seen each stack once. */
     for (size_t i = 0; ok && i < out->samples.len; i++) {
         uint64_t period = out->events.at[out->samples.at[i].event].period;
         for (uint32_t k = 0; k < f->types_len; k++)
             if (f->types[k].is_samples && f->types[k].event == out->samples.at[i].event)
                 period = 1;
-        uint64_t count = period ? out->samples.at[i].weight / period : 0;
-        if (count && count < UINT32_MAX)
-            out->samples.at[i].count = (uint32_t)count;
+        if (period)
+            out->samples.at[i].count = (uint32_t)pprof_count(out->samples.at[i].weight, period);
     }
     collector_free(f->collector);
     arena_deinit(&scratch);
