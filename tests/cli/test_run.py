@@ -763,6 +763,8 @@ int main(int argc, char **argv)
     @decided
     def test_without_perf(self):
         folder = self.record(self.build("busy.c"), "0.5", options=["--method", "ptrace"])
+        said = monarc("doctor", folder, cwd=self.dir).stdout
+        self.assertRegex(said, rb"\[coarse-method\][^[]*raise\s+kernel.perf_event_mlock_kb")
         rows, summary = self.flat(folder)
         figure(self).assertGreater(rows["left"]["total_share"] if "total_share" in rows["left"]
                            else rows["left"]["total_time"] / self.seconds(summary), 0.5)

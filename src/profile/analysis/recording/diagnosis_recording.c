@@ -685,7 +685,8 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
             "samples were taken by stopping threads, since perf events were refused",
             "the recording says so",
             "'setcap cap_perfmon=ep' on monarc, or a lower kernel.perf_event_paranoid, for "
-            "finer ones");
+            "finer ones; if perf events are permitted, their buffers found no room: raise "
+            "kernel.perf_event_mlock_kb or ulimit -l");
     if (r.p->weights->taken && stacks_lack_callers(r.p->stacks))
         report_symptom(&r.x, SEVERITY_NOTE, "no-callers", "callers are unknown",
                        "hardly any stack is deeper than one frame",
