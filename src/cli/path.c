@@ -214,7 +214,7 @@ static bool change_mark(struct session *s, char *text, uint32_t bit, uint32_t *b
         *e = (struct err){0};
         return true;
     }
-    if (!strstr(e->line, "did you mean"))
+    if (strstr(e->line, "has no function") && !strstr(e->line, "did you mean"))
         err_set(e, "%s: has no function, program or system call '%s'", s->program, name);
     return false;
 }

@@ -336,18 +336,20 @@ class Flat(Case):
         run.process(7, 1, demo, "demo")
         run.thread(0, 7)
         run.sample([(demo, MAIN), (demo, ALPHA)], 750)
-        run.sample([(demo, MAIN)], 250)
+        run.sample([(demo, MAIN)], 200)
+        run.sample([(demo, MAIN), (demo, PING)], 50)
         for i, weight in enumerate((2000, 500, 300, 200)):
             run.sample([(demo, MAIN), (demo, ALPHA), (wait, i)], weight)
         folder = self.write(run)
         work, waits = self.tables(self.text("flat", "--force", folder))
         self.assertEqual(work[0].split()[-3:], ["on", "the", "CPU"])
         self.assertEqual([row.split() for row in work[1:]],
-                         [["75.0", "0.750", "75.0", "0.750", "alpha"], ["25.0", "2.7", "0.250", "100.00", "1.000", "main"]])
+                         [["75.0", "0.750", "75.0", "0.750", "alpha"], ["20.0", "2.5", "0.200", "100.00", "1.000", "main"],
+                          ["5.0", "1.4", "0.050", "5.0", "0.050", "ping"]])
         self.assertEqual(waits[0].split(), ["self%", "+-", "self", "s", "off", "the", "CPU"])
         self.assertEqual([row.split()[:2] for row in waits[1:]],
                          [["66.67", "2.000"], ["16.67", "0.500"], ["10.00", "0.300"], ["6.67", "0.200"]])
-        for limit, on, off in (1, 1, 0), (2, 1, 1), (3, 2, 1), (4, 2, 2), (5, 2, 3):
+        for limit, on, off in (1, 1, 0), (2, 1, 1), (3, 2, 1), (4, 3, 1), (5, 3, 2), (6, 3, 3):
             parts = self.tables(self.text("flat", "--force", "-n", str(limit), folder))
             found = [sum("[waiting]" in row for row in part) for part in parts]
             self.assertEqual((len(parts[0]) - 1 - sum("more" in row for row in parts[0]), sum(found)), (on, off), parts)

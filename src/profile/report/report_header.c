@@ -255,7 +255,7 @@ static void head_text_calls(struct out *out, const struct summary *s)
  * what it means; `doctor` has them whole. */
 static void head_text_reasons(struct out *out, const struct summary *s)
 {
-    enum { LABEL = 9, MOST = 2, COUNT = 26 };
+    enum { LABEL = 9, MOST = 1, COUNT = 17 };
     bool is_brief = out->columns && !s->is_verbose;
     size_t shown = is_brief && s->notes_len > MOST ? MOST : s->notes_len;
     if (s->was_forced) {
@@ -271,7 +271,7 @@ static void head_text_reasons(struct out *out, const struct summary *s)
         else
             text_name(out, s->notes[i]);
         if (is_counted)
-            out_printf(out, " (%zu more: monarc doctor)", s->notes_len - shown);
+            out_printf(out, " (%zu more: doctor)", s->notes_len - shown);
         out_char(out, '\n');
     }
 }
