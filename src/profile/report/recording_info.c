@@ -22,7 +22,6 @@
 #include "profile/report/report_header.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -193,8 +192,10 @@ static void recording_objects(struct facts *w, const struct recording *r)
         const struct recording_object *o = &r->objects.at[i];
         bool is_file = o->kind == RECORDING_OBJECT_FILE;
         char id[2 * RECORDING_BUILD_ID_BYTES + 1] = "";
-        for (uint32_t k = 0; k < o->build_id_bytes; k++)
-            snprintf(id + 2 * k, 3, "%02x", o->build_id[k]);
+        for (uint32_t k = 0; k < o->build_id_bytes && w->json; k++) {
+            id[2 * k] = "0123456789abcdef"[o->build_id[k] >> 4];
+            id[2 * k + 1] = "0123456789abcdef"[o->build_id[k] & 15];
+        }
         fact(w, "kind", field_text(recording_kind_name(o->kind)), is_file ? NULL : "    [*]");
         fact(w, "path", field_text(is_file ? o->path : NULL), "    *");
         fact(w, "build_id", field_text(id), NULL);
