@@ -67,9 +67,10 @@ class Own(unittest.TestCase):
         cls.scratch.cleanup()
 
     @classmethod
-    def record(cls, name, stacks, in_kernel=0):
+    def record(cls, name, stacks, in_kernel=0, event=None):
         count = sum(n for _, n in stacks)
         run = Run("prog", stacks=count, whole=count, user=count * PERIOD)
+        run.events = [event] if event else run.events
         file = run.object(FILE, str(cls.dir / "prog"), high=0x100000)
         run.process(7, 1, file, "prog", user=count * PERIOD)
         run.thread(0, 7, "prog", count * PERIOD)
@@ -100,6 +101,14 @@ class Own(unittest.TestCase):
             self.assertNotIn("your functions", self.text("flat", *options, self.recording), options)
         led = self.record("led", [(["main", "render"], 60), (["main", "render", "slice", "copy"], 20)])
         self.assertNotIn("your functions", self.text("flat", led))
+
+    def test_own_functions_have_the_unit_of_the_table(self):
+        for event, unit, answer in ((("page-faults", 1, 1, 0), "f", "100 page faults: "), (("heap", 2, 1, 0), "B", "100 bytes of heap: "),
+                                    (("locks", 1, 1, 0), "#", "100 locks: ")):
+            text = self.text("flat", self.record(event[0], STACKS, event=event))
+            self.assertIn(f"\ntotal%  total {unit}  your functions by total\n", text)
+            self.assertRegex(text, rf"\n self% .* self {unit}  total% +total {unit}  function")
+            self.assertTrue(text.startswith(answer), text)
 
     @unittest.skipUnless(shutil.which("clang"), "no clang (package clang)")
     def test_code_of_no_line_is_its_functions(self):

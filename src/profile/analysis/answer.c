@@ -216,8 +216,10 @@ static const char *answer_amount(const struct summary *s, double off, struct are
     const struct recording_summary *run = s->run;
     uint32_t runs = run ? recording_count(run->recording) : 1;
     bool is_time = s->rate > 0 && s->abbreviation == 's';
+    bool is_bytes = run && run->event && run->event->unit == RECORDING_UNIT_BYTES;
     if (!is_time && s->rate > 0)
-        return arena_printf(a, "%.6g %s", summary_time(s, s->samples), s->dimension);
+        return arena_printf(a, "%.0f %s%s", summary_time(s, s->samples),
+                            is_bytes ? "bytes of " : "", s->dimension);
     if (!is_time)
         return arena_printf(a, "%.0f samples", s->samples);
     const char *ran =

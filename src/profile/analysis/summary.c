@@ -90,14 +90,13 @@ void recording_dimension(const struct recording_event *event, const char **dimen
     if (!event || event->unit == RECORDING_UNIT_NS)
         return;
     *dimension = event->name;
-    *abbreviation = '#';
     for (uint32_t i = 0; event_name(i); i++)
         if (!strcmp(event->name, event_name(i)) &&
             strcmp(event_dimension(i, abbreviation), "seconds") != 0) {
             *dimension = event_dimension(i, abbreviation);
             return;
         }
-    *abbreviation = '#';
+    *abbreviation = event->unit == RECORDING_UNIT_BYTES ? 'B' : '#';
 }
 
 /* The arguments with spaces between them. */

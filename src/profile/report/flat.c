@@ -561,7 +561,8 @@ static void text_own(struct out *out, const struct report_input *in)
     int decimals = text_share_decimals(s);
     if (!t->own_len)
         return;
-    out_str(out, "\ntotal%  total s  your functions by total\n");
+    out_printf(out, "\ntotal%%  total %c  your functions by total\n",
+               s->abbreviation ? s->abbreviation : '?');
     for (uint32_t i = 0; i < t->own_len; i++) {
         double total = flat_total(t, t->own[i]), scale = s->samples / (s->samples - t->off);
         double share = scale * summary_share(s, total);

@@ -355,7 +355,7 @@ static void head_text_others(struct out *out, const struct summary *s)
     for (size_t i = 0; i < others->len; i++) {
         out_str(out, i ? ", " : "Beside   ");
         text_name(out, others->at[i].name);
-        out_printf(out, ": %.6g samples", others->at[i].samples);
+        out_printf(out, ": %.0f samples", others->at[i].samples);
     }
     out_char(out, '\n');
 }
