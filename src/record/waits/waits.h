@@ -93,7 +93,7 @@ struct waits_sums {
     uint64_t delayed_ns;                      /* of the latter two: woken, but no CPU was free */
     uint64_t lost_ns;
     uint64_t unlooked, unlooked_ns; /* of unknown_ns: waits that were long enough for a look */
-    uint64_t looks, stale_looks, refused_looks; /* stale: the thread was back before its end */
+    uint64_t looks, stale_looks;    /* stale: the thread was back before its end */
 };
 struct waits_sums waits_sums(const struct waits *w);
 

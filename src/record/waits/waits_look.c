@@ -189,7 +189,6 @@ void waits_look(struct waits *w, int32_t slot)
     struct waits_look look, after;
     waits_look_at(t->pid, t->tid, &look);
     w->sums.looks++;
-    w->sums.refused_looks += look.state == WAITS_REFUSED;
     if (look.state != WAITS_BLOCKED && look.state != WAITS_STOPPED)
         return;
     /* The registers as far as they are known: all, if the source saw the thread leave here. */
