@@ -162,7 +162,7 @@ CASE(draws_follow_what_lives)
     (void)state;
     periods_init(&p, NOMINAL, 1);
     for (int i = 0; i < 200; i++)
-        periods_weigh(&p, clock++, 500001, &is_first_period);
+        periods_weigh(&p, clock++, 400001, &is_first_period);
     int few = 0;
     for (int i = 0; i < 1000; i++)
         few += periods_draw_next(&p) < NOMINAL / 10;
@@ -172,6 +172,34 @@ CASE(draws_follow_what_lives)
     for (int i = 0; i < 1000; i++)
         assert_true(periods_draw_next(&p) >= NOMINAL / 4 - 8);
     periods_deinit(&p);
+}
+
+/* Of threads that live for so long, one after another: how many of the last draws are short. */
+static int short_draws(uint64_t life)
+{
+    struct periods p;
+    int few = 0;
+    periods_init(&p, NOMINAL, 1);
+    for (uint64_t clock = 1; clock <= 3000; clock++) {
+        uint64_t period = periods_draw_next(&p);
+        bool is_first_period;
+        periods_begun(&p);
+        for (uint64_t age = period; age <= life; age += period)
+            periods_weigh(&p, clock, period, &is_first_period);
+        few += clock > 1000 && period < NOMINAL / 4 - 8;
+    }
+    periods_deinit(&p);
+    return few;
+}
+
+/* A process of 4 ms has few moments that no clock of a quarter would meet, and half as many
+ * interrupts. */
+CASE(draws_are_short_for_lives_of_two_periods_alone)
+{
+    (void)state;
+    assert_in_range(short_draws(NOMINAL / 2), 100, 400);
+    assert_in_range(short_draws(2 * NOMINAL), 100, 400);
+    assert_int_equal(short_draws(4 * NOMINAL), 0);
 }
 
 /* Threads of which none lives long enough for a sample. */

@@ -33,8 +33,9 @@ enum {
 /* In nominal periods; and parts of the time that clocks have in their first periods. */
 #define OLD                 8
 #define RECENT              500 /* what the kind is chosen by */
-#define SHORT_LIVES_PART    0.15
-#define SHORT_LIVES_NO_MORE 0.05
+#define BEGINNING           0.5 /* of a life: short ones have little more */
+#define SHORT_LIVES_PART    0.25
+#define SHORT_LIVES_NO_MORE 0.2
 
 static const struct bounds {
     double shortest, longest;
@@ -187,6 +188,6 @@ uint64_t periods_weigh(struct periods *p, uint64_t clock, uint64_t period, bool 
     p->aged += t >= OLD && t - part < OLD;
     *is_first_period = t < OLD;
     double weight = *is_first_period ? weigh_first_periods(d, t, part, number) : part;
-    choose_kind(p, weight, t < d.longest);
+    choose_kind(p, weight, t < BEGINNING);
     return (uint64_t)(weight * (double)p->nominal + 0.5);
 }
