@@ -91,7 +91,7 @@ class Ready(Time, unittest.TestCase):
             self.assertIsNone(row["total_time"]["chance"], row)
             if row["name"].startswith(("[waiting", "[ready", "[stopped")):
                 self.assertIsNone(row["self_time"]["chance"], row)
-        self.assertIn("one side has waits", "".join(seen["summary"]["notes"]))
+        self.assertIn("one side alone has waits", "".join(seen["summary"]["notes"]))
 
 
 for name in [name for name in dir(Time) if name.startswith("test_")]:
