@@ -80,7 +80,7 @@ static void flat_fill(struct flat *table, struct session *s, const struct flat_r
     bool is_chosen = filter->focus.len || filter->ignore.len || filter->places.len ||
                      filter->only_own || rules->has_sort;
     flat_make(table, &s->summary, &s->graph, &s->names, rules, &s->arena);
-    if (!is_chosen && !r->base.len)
+    if (!is_chosen && !r->base.len && !rules->is_short)
         flat_find_own(table, &s->functions, session_objects(s));
     if (!r->view.print.format)
         flat_locate(table, &s->functions, session_objects(s));
@@ -88,14 +88,15 @@ static void flat_fill(struct flat *table, struct session *s, const struct flat_r
 
 /* As many functions as the terminal has room for beside the head, the legend and what is added
  * below. What is printed of a few rows says how many lines are left; rows that come with them may
- * bring a head of their own, or a legend, and then some have to go. */
+ * bring a head of their own, or a legend, and then some have to go. The answer is to stay in sight:
+ * the project's own functions are left to `flat` where there is no room for both. */
 static void flat_fit(struct session *s, const struct flat_request *r, struct view_rules *rules,
                      const struct out *screen)
 {
     enum { FEW = 5, MOST = 30 };
     const struct view_addition *addition = r->addition;
     rules->limit = addition->rows ? FEW : MOST;
-    for (int try = 0; addition->rows && try < 3; try++) {
+    for (int try = 0; addition->rows && try < 4; try++) {
         struct flat table;
         struct report_input in = {.names = &s->names, .flat = &table};
         struct out text;
@@ -109,8 +110,9 @@ static void flat_fit(struct session *s, const struct flat_request *r, struct vie
             room -= text.at[i] == '\n';
         out_deinit(&text);
         int limit = (int)rules->limit + room;
+        rules->is_short |= limit < FEW && rules->limit == FEW;
         rules->limit = (uint64_t)(limit < FEW ? FEW : limit > MOST ? MOST : limit);
-        if (try && room >= 0)
+        if (!room)
             break;
     }
 }

@@ -576,6 +576,17 @@ class Running(Case):
             self.assertEqual(re.findall(r"(?m)^(?:Next:|     ) monarc (\w+) r ", shown),
                              wanted if "self%" in shown else ["doctor"], shown)
 
+    def test_the_report_fits_the_terminal(self):
+        """Both tables are in sight, with the answer: of a program of bash, which is own code, that works and then sleeps."""
+        from test_terminal import on_terminal
+        script = "for ((i = 0; i < 150000; i++)); do :; done; exec sleep 0.5"
+        shown = on_terminal(["run", "--off-cpu", "-o", "r", "bash", "-c", script], 80, self.dir, TERM="dumb")[0].decode()
+        lines = shown.rstrip().splitlines()
+        self.assertIn("on the CPU", shown)
+        self.assertIn("off the CPU\n", shown)
+        self.assertLessEqual(len(lines), 23, shown)
+        self.assertRegex(lines[0], r"^0\.\d+ s of CPU and 0\.\d+ s off it")
+
     def test_the_report_opens_the_recording_once(self):
         """Warnings and what comes next are of the same session as the rows."""
         if not shutil.which("strace"):

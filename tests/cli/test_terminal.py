@@ -309,4 +309,5 @@ class Width(unittest.TestCase):
         self.assertEqual(self.head(shown), self.head(monarc(*arguments, cwd=self.dir).stdout))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -74,6 +74,7 @@ struct view_rules {
     double idle_percent;   /* flat: so much self time is as good as none in a row without calls */
     bool shows_model;      /* results of the call graph's model, beside measured totals */
     bool sets_waits_apart; /* flat: where there is time on the CPU as well */
+    bool is_short;         /* flat: without the table of the project's own functions */
     const struct filter *filter;
 };
 
