@@ -366,11 +366,13 @@ struct interval share_interval_of(double share, double error)
     return share_interval(share * samples, samples);
 }
 
-/* What was never hit, or always, has no scatter of its own: the number of samples bounds it. */
+/* What was never hit, or always, has no scatter of its own: the number of samples bounds it. Sums of
+ * weights differ in their last digits, by the order in which they were added. */
 static struct interval interval_by_error(const struct summary *s, double samples, double error)
 {
+    static const double ROUNDING = 1e-9;
     double share = summary_share(s, samples);
-    if (error > 0 && (share <= 0 || share >= 1))
+    if (error > 0 && (share <= ROUNDING || share >= 1 - ROUNDING))
         return summary_interval(s, samples);
     return share_interval_of(share, error / s->samples);
 }

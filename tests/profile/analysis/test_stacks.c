@@ -239,6 +239,22 @@ CASE(test_waits_have_no_error)
     end(&b);
 }
 
+/* Weights of clocks whose periods were drawn add up to the whole but for the last digits. */
+CASE(test_what_is_always_hit_by_rounding)
+{
+    double errors[] = {0.2, 0.2};
+    const struct stacks measured = {.self_error = errors};
+    const struct summary s = {.samples = 20, .measured = &measured};
+    struct interval whole = summary_self_interval(&s, 0, 20), same = whole;
+    for (double less = 1e-15; less < 1e-9; less *= 10) {
+        same = summary_self_interval(&s, 0, 20 * (1 - less));
+        assert_true(fabs(same.low - whole.low) < 1e-6 && fabs(same.high - 1) < 1e-6);
+        same = summary_self_interval(&s, 1, 20 * less);
+        assert_true(same.low < 1e-6 && fabs(same.high - (1 - whole.low)) < 1e-6);
+    }
+    assert_true(whole.low > 0.8 && whole.high == 1);
+}
+
 /* A wait that nobody looked at may have been in any function that waited, and in no other. What
  * such a function did itself is no wait. */
 CASE(test_waits_without_a_place)
