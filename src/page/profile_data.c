@@ -175,7 +175,7 @@ static void profile_summary_data(struct json *j, const struct page_profile *p)
         json_pair_u64(j, "length_ns", r->recording->length_ns);
         json_pair_u64(j, "processes", r->processes);
         json_pair_u64(j, "samples_taken", r->weights->taken);
-        json_pair_double(j, "whole", r->whole);
+        json_pair_double(j, "whole", r->whole >= 0 ? r->complete : -1);
         json_pair_bool(j, "has_cpu", r->has_cpu);
         json_pair_u64(j, "accounted_ns", r->accounted_ns);
         json_pair_u64(j, "cpu_ns", r->cpu_ns);

@@ -99,6 +99,26 @@ void recording_dimension(const struct recording_event *event, const char **dimen
     *abbreviation = event->unit == RECORDING_UNIT_BYTES ? 'B' : '#';
 }
 
+/* Few long samples may be in the stacks that are cut, or many short ones: totals lack what these
+ * weigh. Nodes follow their parents, and a cut takes the place of the outermost known frame's
+ * caller. `counted`: where there is none. */
+static double recording_complete(const struct recording *r, const struct recording_weights *w,
+                                 double counted)
+{
+    struct arena scratch = {0};
+    bool *is_cut = ARENA_NEW(&scratch, bool, r->nodes.len + 1);
+    double cut = 0, all = 0;
+    for (size_t i = 1; i < r->nodes.len; i++) {
+        const struct recording_node *n = &r->nodes.at[i];
+        is_cut[i] = is_cut[n->parent] || (n->object != RECORDING_NONE &&
+                                          r->objects.at[n->object].kind == RECORDING_OBJECT_CUT);
+        all += w->node[i];
+        cut += is_cut[i] ? w->node[i] : 0;
+    }
+    arena_deinit(&scratch);
+    return cut > 0 ? 1 - cut / all : counted;
+}
+
 /* The arguments with spaces between them. */
 static const char *command_of(const struct recording *r, struct arena *a)
 {
@@ -228,6 +248,7 @@ void recording_summarize(struct recording_summary *s, const struct recording *r,
         s->cpu_ns = s->accounted_ns;
     if (r->stacks)
         s->whole = (double)r->whole / (double)r->stacks;
+    s->complete = recording_complete(r, w, s->whole);
     list_programs(s, c, a);
     struct arena scratch = {0};
     size_t len = s->recording->parts.len;
@@ -366,8 +387,8 @@ struct interval share_interval_of(double share, double error)
     return share_interval(share * samples, samples);
 }
 
-/* What was never hit, or always, has no scatter of its own: the number of samples bounds it. Sums of
- * weights differ in their last digits, by the order in which they were added. */
+/* What was never hit, or always, has no scatter of its own: the number of samples bounds it. Sums
+ * of weights differ in their last digits, by the order in which they were added. */
 static struct interval interval_by_error(const struct summary *s, double samples, double error)
 {
     static const double ROUNDING = 1e-9;

@@ -81,11 +81,18 @@ struct recording_summary {
     bool has_cpu;                       /* the two are known, of the whole run */
     uint64_t accounted_ns, cpu_ns;      /* samples that ran, of all CPU time of the tree */
     double whole;                       /* share of stacks that are whole; negative: not known */
+    double complete;                    /* share of what was measured that is in such stacks, or
+                                           `whole` where no node says where stacks are cut */
     struct recording_program *programs; /* those with samples, most first */
     uint32_t programs_len, processes;   /* processes: pids that there were */
     const struct parallelism *parallelism; /* where samples were weighed by it; else NULL */
     struct recording_spread elapsed, cpu;  /* seconds; of a series of two runs and more */
 };
+
+static inline bool recording_is_of_time(const struct recording_summary *s)
+{
+    return s->event && s->event->unit == RECORDING_UNIT_NS;
+}
 
 /* `chosen` says that `w` is of a part of the run. */
 void recording_summarize(struct recording_summary *s, const struct recording *r,

@@ -14,7 +14,7 @@
  *     Ranks    8 ranks of 8 on node7 (Open MPI); 'monarc ranks' compares them
  *     CPU      4.950 s of 4.990 s CPU time accounted for (99.2 %), all runs together
  *              0.040 s (0.8 %): why that is nowhere
- *     Stacks   97.0 % are whole; the others end in [stack cut: REASON]
+ *     Stacks   97.0 % are complete, by time; the others end in [stack cut: REASON]
  *     Programs sh 60 %, cc1 40 %
  *     Cost     sampling took about 0.020 s of the program's CPU time (0.4 %)
  *
@@ -242,9 +242,10 @@ static void recording_text_cpu(struct out *out, const struct recording_summary *
 /* Nearly all whole is as good as all: what doctor calls few is said. */
 static void recording_text_stacks(struct out *out, const struct recording_summary *s)
 {
-    if (s->whole >= 0 && s->whole < 0.95)
-        out_printf(out, "Stacks   %.1f %% are complete; the others end in [stack cut: REASON]\n",
-                   100 * s->whole);
+    if (s->whole >= 0 && fmin(s->whole, s->complete) < 0.95)
+        out_printf(out,
+                   "Stacks   %.1f %% are complete, by %s; the others end in [stack cut: REASON]\n",
+                   100 * s->complete, recording_is_of_time(s) ? "time" : "count");
 }
 
 /* How long how many threads ran; text stops at eight numbers, the rest is one. Without switches it

@@ -175,15 +175,14 @@ static double *diagnosis_cut_by_object(struct recording_examination *r, double *
 }
 
 /* Stacks that end early hide who called; names the objects in which most of them end. Takes the
- * lower of two figures: what the tree shows, and what the recorder itself counted. */
+ * figure of the head. */
 static void diagnosis_examine_stacks(struct recording_examination *r)
 {
     double whole = 1, deep = 0;
     double *objects = diagnosis_cut_by_object(r, &whole, &deep);
     bool is_of_depth = deep > (1 - whole) / 2; /* and not for want of tables */
     const char *text = "";
-    if (r->p->run->whole >= 0 && r->p->run->whole < whole)
-        whole = r->p->run->whole;
+    whole = r->p->run->whole >= 0 ? r->p->run->complete : whole;
     bool has_none = recording_has_names_alone(r->p->space->recording) &&
                     stacks_lack_callers(r->p->stacks); /* which is said below */
     if (whole >= WHOLE || !r->p->weights->taken || has_none)
@@ -202,7 +201,8 @@ static void diagnosis_examine_stacks(struct recording_examination *r)
     report_symptom(
         &r->x, whole < HARDLY_WHOLE ? SEVERITY_WARNING : SEVERITY_NOTE, "incomplete-stacks",
         "some stacks are incomplete: totals of outer functions are too low",
-        arena_printf(r->x.arena, "%.1f %% are complete%s", 100 * whole, text),
+        arena_printf(r->x.arena, "%.1f %% are complete, by %s%s", 100 * whole,
+                     recording_is_of_time(r->p->run) ? "time" : "count", text),
         is_of_depth ? "'monarc run --method ptrace' reads stacks of any depth, and so do "
                       "perf events as root"
                     : "rows [stack cut: ...] in 'monarc graph' say why; compile your "
