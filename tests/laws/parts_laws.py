@@ -10,6 +10,9 @@ from laws import NOTHING
 from table import PERIOD, SINGLE, SLICE, flat, functions, law, rounded
 
 
+OFF_CPU = "[waiting]", "[ready to run]", "[stopped]"
+
+
 @law(*SINGLE)
 def whole_is_all_samples(subject):
     """Rows of flat and what has no function are all samples that were recorded."""
@@ -229,15 +232,25 @@ def csv_is_json(subject):
 def text_is_json(subject):
     """The text of flat has the rows of JSON, in its order, and their figures rounded."""
     text = subject.text("flat", "--all", "--wide", "--no-pager", "r.monarc").splitlines()
-    table = subject.json("flat", "--all", "r.monarc")["functions"]
-    at = next(i for i, line in enumerate(text) if line.lstrip().startswith("self%"))
-    head = re.split(r"  +| (?=\+-)", text[at].strip())
-    subject.equal(text[at + 1:].index(""), len(table), "rows")
-    for row, line in zip(table, text[at + 1:]):
-        values = {"self%": row["self_share"] * 100, "samples": row["self_samples"], "self s": row["self_time"]}
-        for name, cell in zip(head, line.split()):
-            if name in values:
-                rounded(cell, values[name], f"{row['name']} {name}")
+    report = subject.json("flat", "--all", "r.monarc")
+    rows = report["functions"]
+    waits = [row for row in rows if row["name"].startswith(OFF_CPU)]
+    works = [row for row in rows if row not in waits]
+    heads = [i for i, line in enumerate(text) if line.lstrip().startswith("self%")]
+    # Work and waits are two tables, each of 100 %, where there is both.
+    is_split = len(heads) > 1
+    subject.equal(is_split, all(sum(row["self_samples"] for row in part) > 0 for part in (works, waits)), "two tables")
+    for at, table in zip(heads, (works, waits) if is_split else (rows,)):
+        whole = sum(row["self_samples"] for row in waits)
+        whole = whole if table is waits else report["summary"]["samples"] - whole
+        head = re.split(r"  +| (?=\+-)", text[at].strip())
+        subject.equal(text[at + 1:].index(""), len(table), "rows")
+        for row, line in zip(table, text[at + 1:]):
+            share = row["self_samples"] / whole if is_split else row["self_share"]
+            values = {"self%": share * 100, "samples": row["self_samples"], "self s": row["self_time"]}
+            for name, cell in zip(head, line.split()):
+                if name in values:
+                    rounded(cell, values[name], f"{row['name']} {name}")
 
 
 def waited(subject, samples):
