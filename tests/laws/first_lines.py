@@ -67,6 +67,11 @@ def is_wait(row):
     return row["name"].startswith("[waiting]") or row["name"] in ("[ready to run]", "[stopped]")
 
 
+def names_row(text, row):
+    """The first line leaves the type out that a template's instance returns."""
+    return row["name"].startswith("[") or text.startswith((row["name"], row["name"].removeprefix("void ")))
+
+
 def is_row(leader, row, whole=1):
     """`whole`: what the leader's share is of, as a share; intervals are those of shares of all."""
     vague = re.match(r"(\d+) (of|to) (\d+)( %)? (.*)", leader)
@@ -74,7 +79,7 @@ def is_row(leader, row, whole=1):
         low, high = (row["self_samples"], None) if vague[2] == "of" else (
             100 * row["self_share_low"] / whole, min(100, 100 * row["self_share_high"] / whole))
         return (abs(int(vague[1]) - low) <= 0.501 and (high is None or abs(int(vague[3]) - high) <= 0.501)
-                and (row["name"].startswith("[") or vague[5].startswith("in " + row["name"])))
+                and names_row(vague[5].removeprefix("in "), row))
     if vague:
         return False
     number, error, name = LEADER.match(leader).groups()
@@ -82,7 +87,7 @@ def is_row(leader, row, whole=1):
     return (abs(int(number) - share) <= 0.501
             and (whole != 1 or bool(error) == (half > share / 10) or abs(half - share / 10) < 0.01)
             and (whole != 1 or not error or abs(int(error[4:]) - half) <= 0.501 or int(error[4:]) == 1)
-            and (row["name"].startswith("[") or name.startswith(row["name"])))
+            and names_row(name, row))
 
 
 @law()
