@@ -7,7 +7,7 @@
  * several layers pass through places of their own. A label that has no room is left out: the tip of
  * its edge says the same. */
 
-const GRAPH = { wide: 170, high: 40, across: 22, between: 34, inner: 26, most: 300, enough: [[25, 8], [20, 8], [16, 8], [12, 8], [12, 4], [12, 0]], more: 15, above: 12, rounds: 8, cycle: 30, readable: 0.6,
+const GRAPH = { wide: 170, high: 40, across: 22, between: 34, inner: 26, most: 300, enough: [[25, 8], [20, 8], [16, 8], [12, 8], [12, 4], [12, 0]], fewest: 12, more: 15, above: 12, rounds: 8, cycle: 30, readable: 0.6,
     recognizable: 0.3, legible: 0.85, atOnce: 150, leastEdge: 0.002 };
 
 function callsMade() {
@@ -226,16 +226,37 @@ function withoutChains(list, calls, clusterOf, longEnough) {
     return { list: list.filter(fn => !gone.has(fn)), calls: calls.filter(call => via.has(call) || !gone.has(call.from)).map(call => via.get(call) || call) };
 }
 
+/* These functions, with chains folded as far as `enough` remain; nothing where fewer would. */
+function foldedPicture(list, cut, enough) {
+    const { calls, callees } = visibleCalls(list), clusterOf = clustersOf(list, callees);
+    const main = withoutTrifles(calls, GRAPH.leastEdge), least = Math.min(enough, list.length);
+    const short = [2, 4, 8, Infinity].map(length => withoutChains(list, main, clusterOf, cut ? 2 : length)).find(one => one.list.length >= least);
+    return short && { ...short, clusterOf, cut, folded: list.length - short.list.length, whole: { list, calls: main } };
+}
+
 /* What the picture has at first: so many functions or some more, without those that are but on the way. */
 function firstPicture(options, enough, hottest) {
     for (let first = enough + 5; ; first += GRAPH.more) {
-        const found = visibleFunctions({ ...options, first, hottest });
-        const { calls, callees } = visibleCalls(found.list), clusterOf = clustersOf(found.list, callees);
-        const main = withoutTrifles(calls, GRAPH.leastEdge), least = Math.min(enough, found.list.length);
-        const short = [2, 4, 8, Infinity].map(length => withoutChains(found.list, main, clusterOf, found.cut ? 2 : length)).find(one => one.list.length >= least);
-        if (short)
-            return { ...short, clusterOf, cut: found.cut, folded: found.list.length - short.list.length };
+        const found = visibleFunctions({ ...options, first, hottest }), picture = foldedPicture(found.list, found.cut, enough);
+        if (picture)
+            return picture;
     }
+}
+
+/* The picture without the smallest function that calls no other of it, so that each other keeps its callers; nothing
+ * where too few would remain. */
+function withoutLeast({ whole: { list, calls }, clusterOf, cut }) {
+    const weight = weightOfFunctions(), calling = new Set(), kept = new Set([page.selected]), sizes = new Map();
+    for (const fn of list)
+        sizes.set(clusterOf.get(fn), (sizes.get(clusterOf.get(fn)) || 0) + 1);
+    for (const { from, to } of calls.filter(call => clusterOf.get(call.from) !== clusterOf.get(call.to))) {
+        calling.add(clusterOf.get(from));
+        if (sizes.get(clusterOf.get(to)) > 1)
+            kept.add(to);
+    }
+    const ends = list.filter(fn => !calling.has(clusterOf.get(fn)) && !kept.has(fn));
+    const least = ends.reduce((best, fn) => best === undefined || weight(fn) <= weight(best) ? fn : best, undefined);
+    return least === undefined || list.length <= GRAPH.fewest ? undefined : foldedPicture(list.filter(fn => fn !== least), cut + 1, GRAPH.fewest);
 }
 
 /* All functions with enough time, and all that is known of them. */
@@ -664,15 +685,21 @@ class Picture {
 /* What is shown, and where; nothing has no places. */
 const laidOut = shown => ({ shown, layout: shown.list.length ? layOut(shown) : null });
 
-/* At first as many functions as can be read when all are in sight. */
+/* At first as many functions as can be read when all are in sight. With the ways to them, even the fewest may be too
+ * many: then each chain is folded, and the smallest are left out one by one. */
 function firstLayout(options, room) {
+    const isLegible = ({ layout }) => {
+        const extent = layout && extentOf(new Set(layout.boxes.values()));
+        return !extent || Math.min(room.wide / extent.wide, room.high / extent.high) >= GRAPH.legible;
+    };
     let first;
     for (const [enough, hottest] of GRAPH.enough) {
         first = laidOut(firstPicture(options, enough, hottest));
-        const extent = first.layout && extentOf(new Set(first.layout.boxes.values()));
-        if (!extent || Math.min(room.wide / extent.wide, room.high / extent.high) >= GRAPH.legible)
-            break;
+        if (isLegible(first))
+            return first;
     }
+    for (let fewer = foldedPicture(first.shown.whole.list, first.shown.cut, 1); fewer && !isLegible(first); fewer = withoutLeast(first.shown))
+        first = laidOut(fewer);
     return first;
 }
 

@@ -117,7 +117,7 @@ async function checkFirstGraph(visit, name, flat) {
     same([over, outside], [[], 0], `${name}: the graph is in sight, and its labels are over nothing`);
     const functions = await visit.page.$eval("main .count", count => count.textContent), leftOut = Number(digits((/(\S+) smaller/.exec(functions) || ["", "0"])[1]));
     ok(boxes <= 70 && (boxes >= 12 || !leftOut), `${name}: ${boxes} boxes at first`, functions);
-    ok(letters >= 11 || boxes < 25, `${name}: names in the graph can be read`, `${letters} px in ${boxes} boxes`);
+    ok(letters >= 11 || boxes < 16, `${name}: names in the graph can be read`, `${letters} px in ${boxes} boxes`);
     if (flat.summary.samples > 0 && boxes > 1)
         ok(heavy > 0 || !await visit.page.$("path.edge"), `${name}: the heaviest path is marked`);
 }

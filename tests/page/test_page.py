@@ -101,6 +101,18 @@ def crowded(folder):
     return entry("c.html", "--force", "c", "c.gmon", cwd=folder, **profile_json("--force", "c", "c.gmon", cwd=folder))
 
 
+def write_recording(file, names, stacks):
+    """Of one thread, with so many samples of each stack."""
+    run = Run(file.name)
+    program = run.object(FILE, f"/bin/{file.name}", b"\7" * 20, bits=4)
+    run.symbols = [(program, 4096 * (i + 1), 4096, name) for i, name in enumerate(names)]
+    run.process(100, 1, program, file.name)
+    run.thread(0, 100, file.name)
+    for stack, samples in stacks:
+        run.sample([(program, 4096 * (names.index(f) + 1) + 16) for f in stack], samples)
+    run.write(file)
+
+
 def far_below(folder):
     """A hot function ten calls below main(), past functions that are smaller than all that the graph shows at first."""
     folder.mkdir()
@@ -108,16 +120,26 @@ def far_below(folder):
     names = ["main", "leaf", "hot", *sum(large, []), *(f"way{i}" for i in range(9))]
     stacks = [(["main", *chain[:1 + i]], 50) for chain in large for i in range(6)]
     stacks += [(["main", *chain, "leaf"], 100) for chain in large] + [(["main", *names[-9:], "hot"], 120)]
-    run = Run("deep")
-    program = run.object(FILE, "/bin/deep", b"\7" * 20, bits=4)
-    run.symbols = [(program, 4096 * (i + 1), 4096, name) for i, name in enumerate(names)]
-    run.process(100, 1, program, "deep")
-    run.thread(0, 100, "deep")
-    for stack, samples in stacks:
-        run.sample([(program, 4096 * (names.index(f) + 1) + 16) for f in stack], samples)
-    run.write(folder / "deep")
+    write_recording(folder / "deep", names, stacks)
     return entry("deep.html", "--force", "deep", cwd=folder, flat=monarc_json("flat", "--all", "--force", "deep", cwd=folder),
                  way={"from": "main", "to": "hot", "through": 9})
+
+
+def first_graph(stacks):
+    """A page of these stacks, of which the graph that is shown at first must be one that can be read."""
+    def make(folder):
+        folder.mkdir()
+        write_recording(folder / "stacks", sorted({fn for stack, _ in stacks for fn in stack}), stacks)
+        return entry("stacks.html", "--force", "stacks", cwd=folder, flat=monarc_json("flat", "--all", "--force", "stacks", cwd=folder))
+    return make
+
+
+# 31 functions: 20 of them one behind the other, so that they are 11 boxes where these are an arrow, and 31 otherwise.
+ONE_CHAIN = [(["main", *(f"step{i:02}" for i in range(20)), "hot"], 100), *((["main", f"other{i}"], 20) for i in range(9))]
+# Large functions, of which none is called by a large one: with the ways to them, they are three times as many.
+MANY_WAYS = [stack for i in range(17) for way in "ab" for stack in (
+    (["main", *(f"way{i}{way}{step}" for step in range(4)), f"large{i}"], 50),
+    (["main", *(f"way{i}{way}{step}" for step in range(2)), f"end{i}{way}"], 7))]
 
 
 def parallel_job(folder):
@@ -317,6 +339,8 @@ PAGES = [
     ("a slower function", slower, "cc", True),
     ("crowded", crowded, "cc", True),
     ("far below", far_below, "cc", True),
+    ("one long chain", first_graph(ONE_CHAIN), "cc", True),
+    ("many ways", first_graph(MANY_WAYS), "cc", True),
     ("a parallel job", parallel_job, "cc", True),
     ("a long source", long_source, "cc", True),
     ("templates", templates, "c++", True),
