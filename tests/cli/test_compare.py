@@ -303,6 +303,10 @@ class Compare(unittest.TestCase):
         back = monarc("diff", self.old.program, new, self.same()).stdout.decode()
         self.assertRegex(back, r"^New is 2\.0 \+- 0\.\d times as fast: 10\.000 s of CPU time instead of 20\.000 s; "
                          r"most in parse, by -5\.0 \+- \d\.\d s\n")
+        # Of a side that is next to nothing no ratio is known but the least one: 10 s to 0.01 s, and what noise may hide.
+        tiny = self.old.profile({"parse": 1}, CALLS)
+        shrunk = monarc("diff", self.old.program, self.same(), tiny).stdout.decode()
+        self.assertRegex(shrunk, r"^New is at least [4-9]\.\d times as fast: 0\.010 s of CPU time instead of 10\.000 s; ")
         same = monarc("diff", self.old.program, self.same(), self.same()).stdout.decode()
         self.assertRegex(same, r"^CPU time 10\.000 s, was 10\.000 s: ")
         self.assertRegex(text.stdout.decode(), r"CPU time +10\.000 s +20\.000 s +\+10\.000 s  "

@@ -143,10 +143,16 @@ const char *comparison_answer(const struct comparison *c, struct arena *a)
     double base = is_faster ? t->new : t->old,
            ratio = is_faster ? t->old / t->new : t->new / t->old;
     double margin = t->difference.margin / base * (is_faster ? ratio : 1);
+    /* The side that is next to nothing makes any ratio: then the least one is what is known. */
+    bool is_vague = margin >= ratio / 2;
+    if (is_vague)
+        ratio = is_faster ? t->old / (t->new + t->difference.margin)
+                          : (t->new - t->difference.margin) / t->old;
     int digits = margin >= 3.55 ? 0 : margin >= 0.355 ? 1 : 2; /* by the rule of reports */
-    const char *sure = margin >= 0 ? arena_printf(a, " +- %.*f", digits, margin) : "";
-    const char *answer = arena_printf(a, "New %s %.*f%s times as %s: %s of CPU time instead of %s",
-                                      is_faster ? "is" : "takes", digits, ratio, sure,
-                                      is_faster ? "fast" : "long", new, old);
+    digits = is_vague && ratio < 10 ? 1 : digits;
+    const char *sure = margin >= 0 && !is_vague ? arena_printf(a, " +- %.*f", digits, margin) : "";
+    const char *answer = arena_printf(
+        a, "New %s %s%.*f%s times as %s: %s of CPU time instead of %s", is_faster ? "is" : "takes",
+        is_vague ? "at least " : "", digits, ratio, sure, is_faster ? "fast" : "long", new, old);
     return most ? arena_printf(a, "%s; most %s", answer, most) : answer;
 }
