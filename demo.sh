@@ -113,7 +113,7 @@ if command -v gprof >/dev/null 2>&1; then
 fi
 
 heading "One page with all of it: time, calls and coverage, to look at in a browser"
-show 4 monarc html -o report.html counted/calc counted/gmon.out counted
+show 4 monarc html --source-dir ../../examples -o report.html counted/calc counted/gmon.out counted
 echo "Open it:  xdg-open $PWD/report.html"
 
 heading "Your own program"
