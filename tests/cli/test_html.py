@@ -590,7 +590,7 @@ class Page(unittest.TestCase):
     def test_shell_is_small(self):
         shell = BLOCK.sub("", self.hostile)
         shell = re.sub(r"<noscript>.*?</noscript>", "", shell, flags=re.S)
-        self.assertLess(len(zlib.compress(shell.encode(), 9)), 83_000)
+        self.assertLess(len(zlib.compress(shell.encode(), 9)), 84_000)
         names = set(re.findall(r"https?://[^\s\"']*", shell))
         self.assertLessEqual(names, {"http://www.w3.org/2000/svg"})  # a namespace; nothing is loaded
 
