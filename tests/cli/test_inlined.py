@@ -69,44 +69,37 @@ class Inlined(unittest.TestCase):
         return run.write(path)
 
     @classmethod
-    def expected(cls):
-        """By function: samples whose innermost function it is, and those that have it in their chain."""
-        own, total = collections.Counter(), collections.Counter()
+    def chains(cls):
+        """The chain of each sample by addr2line, innermost first: pairs of function and line."""
         asked = "".join("0x%x\n" % address for _, address, _ in cls.samples)
         done = subprocess.run(["addr2line", "-a", "-i", "-f", "-e", "prog"], cwd=cls.dir, input=asked,
                               capture_output=True, text=True, check=True)
-        chains = [c.splitlines()[1::2] for c in ("\n" + done.stdout).split("\n0x")[1:]]
+        chains = [chain.splitlines()[1:] for chain in ("\n" + done.stdout).split("\n0x")[1:]]
         assert len(chains) == len(cls.samples)
-        for (_, _, count), chain in zip(cls.samples, chains):
-            own[chain[0]] += count
-            for name in set(chain):
-                total[name] += count
-        return own, total
-
-    @classmethod
-    def expected_lines(cls):
-        """Likewise by function and line."""
-        own, total = collections.Counter(), collections.Counter()
-        asked = "".join("0x%x\n" % address for _, address, _ in cls.samples)
-        done = subprocess.run(["addr2line", "-a", "-i", "-f", "-e", "prog"], cwd=cls.dir, input=asked,
-                              capture_output=True, text=True, check=True)
-        for (_, _, count), chain in zip(cls.samples, ("\n" + done.stdout).split("\n0x")[1:]):
-            words = chain.splitlines()[1:]
-            lines = [(name, int(place.split(" ")[0].rpartition(":")[2]))
-                     for name, place in zip(words[::2], words[1::2])]
-            own[lines[0]] += count * PERIOD
-            for line in set(lines):
-                total[line] += count * PERIOD
-        return own, total
+        return [[(name, place.split(" ")[0].rpartition(":")[2]) for name, place in zip(words[::2], words[1::2])]
+                for words in chains]
 
     @staticmethod
     def of_stacks(stacks):
+        """What each has itself, and of the stacks that it is in."""
         own, total = collections.Counter(), collections.Counter()
         for stack, amount in stacks:
             own[stack[0]] += amount
             for line in set(stack):
                 total[line] += amount
         return own, total
+
+    @classmethod
+    def expected(cls):
+        """By function: samples whose innermost function it is, and those that have it in their chain."""
+        return cls.of_stacks(([name for name, _ in chain], count)
+                             for chain, (_, _, count) in zip(cls.chains(), cls.samples))
+
+    @classmethod
+    def expected_lines(cls):
+        """Likewise by function and line, in nanoseconds."""
+        return cls.of_stacks(([(name, int(line)) for name, line in chain], count * PERIOD)
+                             for chain, (_, _, count) in zip(cls.chains(), cls.samples))
 
     def test_exports_have_lines(self):
         """Those of the formats that have a place for them are where samples and calls were, not where functions

@@ -155,7 +155,7 @@ static void diagnosis_examine_kernel(struct recording_examination *r)
  * stacks that no copy holds. Nodes follow their parents, so going backwards each has the sum of its
  * subtree when its turn comes. A cut is a node of its own where the outermost known frame's caller
  * should be. */
-static double *diagnosis_cut_by_object(struct recording_examination *r, double *whole, double *deep)
+static double *diagnosis_cut_by_object(struct recording_examination *r, double *deep)
 {
     const struct recording *recording = r->p->space->recording;
     double *below = ARENA_NEW(r->x.arena, double, recording->nodes.len);
@@ -166,7 +166,6 @@ static double *diagnosis_cut_by_object(struct recording_examination *r, double *
         below[n->parent] += below[i];
         if (space_is_cut(r->p->space, n->parent)) {
             objects[n->object] += below[i];
-            *whole -= diagnosis_share(r, below[i]);
             if (recording->nodes.at[n->parent].address == RECORDING_CUT_DEEP)
                 *deep += diagnosis_share(r, below[i]);
         }
@@ -178,11 +177,10 @@ static double *diagnosis_cut_by_object(struct recording_examination *r, double *
  * figure of the head. */
 static void diagnosis_examine_stacks(struct recording_examination *r)
 {
-    double whole = 1, deep = 0;
-    double *objects = diagnosis_cut_by_object(r, &whole, &deep);
+    double deep = 0, whole = r->p->run->complete >= 0 ? r->p->run->complete : 1;
+    double *objects = diagnosis_cut_by_object(r, &deep);
     bool is_of_depth = deep > (1 - whole) / 2; /* and not for want of tables */
     const char *text = "";
-    whole = r->p->run->whole >= 0 ? r->p->run->complete : whole;
     bool has_none = recording_has_names_alone(r->p->space->recording) &&
                     stacks_lack_callers(r->p->stacks); /* which is said below */
     if (whole >= WHOLE || !r->p->weights->taken || has_none)
